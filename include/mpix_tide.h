@@ -1,5 +1,62 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
+/* Tide: the parameters of a model, sharded by rows over the ranks of an MPI communicator.
+
+   A group is a list of parameters over one communicator.  The all-gather lands every rank's rows
+   directly in each parameter's own storage.  The reduce-scatter reads the gradients where they
+   are, adds them in fp32 (fp64 for fp64) and leaves each rank with the sums for its own rows.
+   Neither packs, pads or copies out.
+
+     MPIX_Tide_param list[2] = {{.rows = 4096, .row_elems = 1024, .dtype = MPIX_TIDE_BF16},
+                                {.rows = 4096, .row_elems = 1,    .dtype = MPIX_TIDE_BF16}};
+     MPIX_Tide_group group;
+     void *full[2], *shard[2], *grad[2], *full_base, *shard_base, *grad_base;
+     MPIX_Tide_group_create(MPI_COMM_WORLD, 2, list, MPI_INFO_NULL, &group);
+     MPIX_Tide_group_alloc(group, MPIX_TIDE_FULL, 0, MPI_INFO_NULL, full, &full_base);
+     MPIX_Tide_group_alloc(group, MPIX_TIDE_SHARD, 0, MPI_INFO_NULL, shard, &shard_base);
+     MPIX_Tide_group_alloc(group, MPIX_TIDE_GRAD, 0, MPI_INFO_NULL, grad, &grad_base);
+     ...
+     MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shard), full, group);
+     ...                            full[p] holds all rows of p; backward has filled grad[p]
+     MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grad), shard, 0, MPIX_TIDE_AVG, 1.0, group);
+
+   Terms used below
+     N            the number of ranks of the communicator.  Ranks are ranks of that communicator,
+                  on any node, in any order.
+     parameter    rows x row_elems elements, contiguous: row-major, no stride, no gap.  A strided
+                  or transposed tensor cannot be expressed.  Dimension 0 is sharded.
+     shard        this rank's rows of a parameter, contiguous and unpadded.  Trailing ranks may
+                  own no rows.
+     addresses    any host memory, aligned to the element.  Addresses may differ from call to
+                  call and from rank to rank.  Memory from MPIX_Tide_alloc is the fast path;
+                  foreign memory works by a slower one.
+     empty        a piece of no elements: its pointer may be NULL and is not looked at.
+     collective   every rank of the communicator calls it; operations on groups of one
+                  communicator start in the same order on all its ranks, as MPI's collectives do.
+     local        concerns the calling process only and does not wait for another.
+     copied       lists, descriptors, names and infos are copied before a call returns; data
+                  buffers are not.
+
+   Errors
+     Every function but MPIX_Tide_error_message returns MPI_SUCCESS or an MPI error code, and
+     calls the communicator's error handler first, as an MPI function does.  If the user freed
+     the communicator that is the handler it had at creation; where no valid communicator exists
+     it is MPI_COMM_SELF's.  MPI's default handler aborts: set MPI_ERRORS_RETURN to go on.  Output
+     arguments are written on success only.  A code has an MPI class (ARG, COMM, COUNT, BUFFER,
+     NO_MEM, REQUEST; below without MPI_ERR_) or one of the kinds MPIX_TIDE_ERR_*, which
+     MPIX_Tide_error_kind tells.
+     "All": every rank returns an error of that kind and the communicator stays usable.  A rank
+     that is given wrong arguments still takes part with its status, so that no rank waits for
+     it.  "Local": the caller alone returns it, without entering (no valid handle means that
+     there is nobody to tell).  PEER and NO_MEM can come from any collective.  Everywhere: ARG
+     where an output that is needed is NULL; MPI_ERR_OTHER before MPI_Init and after MPI_Finalize.
+
+   Threads: with MPI_THREAD_MULTIPLE different threads may use different communicators.  One
+   group used by two threads at once is refused (REQUEST, local).
+
+   Not in this version: the nonblocking (i...), persistent (..._init, start...) and
+   stream-ordered (..._enqueue) forms and device memory.  They are declared, return
+   MPIX_TIDE_ERR_UNSUPPORTED and do nothing.  */
 #ifndef MPIX_TIDE_H
 #define MPIX_TIDE_H
 
@@ -18,182 +75,517 @@ extern "C" {
 #define MPIX_TIDE_API
 #endif
 
-typedef struct MPIX_Tide_group_s *MPIX_Tide_group;
-typedef struct MPIX_Tide_request_s *MPIX_Tide_request;
+/* ---- Handles and constants ----------------------------------------------------------------- */
+
+/* A parameter list sharded over one communicator; an operation in progress or a persistent one. */
+typedef struct MPIX_Tide_group_s* MPIX_Tide_group;
+typedef struct MPIX_Tide_request_s* MPIX_Tide_request;
 #define MPIX_TIDE_GROUP_NULL ((MPIX_Tide_group)0)
 #define MPIX_TIDE_REQUEST_NULL ((MPIX_Tide_request)0)
-#define MPIX_TIDE_IN_PLACE ((const void *const *)MPI_IN_PLACE)
-#define MPIX_TIDE_INPUTS(list) ((const void *const *)(list))
 
+/* As `shards` of an all-gather: this rank's rows already stand at their place in params[p]. */
+#define MPIX_TIDE_IN_PLACE ((const void* const*)MPI_IN_PLACE)
+/* A void *[] list passed as input, without a warning in C. */
+#define MPIX_TIDE_INPUTS(list) ((const void* const*)(list))
+
+/* Element types.  bf16 and fp16 are 2 bytes in the machine's byte order; UINT8 is moved, never
+   summed. */
 enum {
   MPIX_TIDE_BF16 = 1,
   MPIX_TIDE_FP16,
   MPIX_TIDE_FP32,
   MPIX_TIDE_FP64,
   MPIX_TIDE_UINT8,
-  MPIX_TIDE_NOGRAD = 0xff
+  MPIX_TIDE_NOGRAD = 0xff /* as a gradient type only: the parameter is frozen */
 };
+
+/* Reduction: one of SUM and AVG, with flags added by |. */
 enum {
   MPIX_TIDE_SUM = 1,
-  MPIX_TIDE_AVG = 2,
-  MPIX_TIDE_ACCUMULATE = 0x100,
-  MPIX_TIDE_NULL_IS_ZERO = 0x200
+  MPIX_TIDE_AVG = 2,             /* the sum divided by N */
+  MPIX_TIDE_ACCUMULATE = 0x100,  /* add to what the output holds, instead of overwriting it */
+  MPIX_TIDE_NULL_IS_ZERO = 0x200 /* a NULL gradient adds nothing (-0.0); AVG still divides by N */
 };
+
+/* MPIX_Tide_param.types from two element types: of the shard and of the gradient. */
 #define MPIX_TIDE_TYPES(shard, grad) ((shard) | (grad) << 8)
 
+/* One parameter.  Zero-initialise it: 0 is a valid default for block_rows and types. */
 typedef struct MPIX_Tide_param {
-  MPI_Count rows;
-  MPI_Count row_elems;
-  MPI_Count block_rows;
-  int dtype;
-  int types;
+  MPI_Count rows;       /* >= 0; dimension 0, the one that is sharded */
+  MPI_Count row_elems;  /* >= 0; product of the other dimensions (1 for a vector) */
+  MPI_Count block_rows; /* a shard boundary falls only on multiples of it; 0 or 1: on any row */
+  int dtype;            /* of the gathered parameter */
+  int types;            /* 0: shard and gradient have dtype too; else MPIX_TIDE_TYPES(...) */
 } MPIX_Tide_param;
+/* types, for example: fp32 master shards that are gathered as bf16 have dtype BF16 and types
+   TYPES(FP32, BF16).  With the gradient type NOGRAD a parameter is never reduced and its entries
+   in a reduce-scatter's lists are ignored. */
 
+/* Sizes of a group on this rank, in bytes. */
 typedef struct MPIX_Tide_sizes {
-  MPI_Count full_bytes, shard_bytes, allgather_workspace_bytes, reduce_scatter_workspace_bytes,
-      reduce_scatter_workspace_min_bytes, reserved[7];
+  MPI_Count full_bytes,                   /* all rows of all parameters, gathered type */
+      shard_bytes,                        /* this rank's rows of all parameters, shard type */
+      allgather_workspace_bytes,          /* of the communicator's workspace */
+      reduce_scatter_workspace_bytes,     /* the same, as the group was created */
+      reduce_scatter_workspace_min_bytes, /* the smallest tide_workspace_bytes that works */
+      reserved[7];
 } MPIX_Tide_sizes;
 
+/* Where a communicator lives. */
 typedef struct MPIX_Tide_topology {
-  int nodes, local_size, node, local_rank, uniform, reserved[11];
+  int nodes,      /* M: sets of ranks that can address each other's memory */
+      local_size, /* ranks on this node */
+      node,       /* this node, 0 .. M-1, in the order of each node's first rank */
+      local_rank, /* this rank's position on its node, in rank order */
+      uniform,    /* 1: every node has as many ranks */
+      reserved[11];
 } MPIX_Tide_topology;
 
+/* What MPIX_Tide_group_offsets and MPIX_Tide_group_alloc lay out: all rows, this rank's rows, or
+   all rows of gradients. */
 enum { MPIX_TIDE_FULL = 1, MPIX_TIDE_SHARD, MPIX_TIDE_GRAD };
+
+/* Kinds of error that MPI has no class for. */
 enum {
-  MPIX_TIDE_ERR_MISMATCH = 1,
-  MPIX_TIDE_ERR_TIMEOUT,
-  MPIX_TIDE_ERR_UNSUPPORTED,
-  MPIX_TIDE_ERR_PEER,
-  MPIX_TIDE_ERR_DEVICE
+  MPIX_TIDE_ERR_MISMATCH = 1, /* the ranks passed different things */
+  MPIX_TIDE_ERR_TIMEOUT,      /* a peer stopped answering: tide_timeout */
+  MPIX_TIDE_ERR_UNSUPPORTED,  /* valid, but not in this version or not on this machine */
+  MPIX_TIDE_ERR_PEER,         /* a peer failed, or the group is broken by an earlier failure */
+  MPIX_TIDE_ERR_DEVICE        /* a device reported an error */
 };
 
-MPIX_TIDE_API int MPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[],
-    MPI_Info info, MPIX_Tide_group *group);
-MPIX_TIDE_API int MPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams, const MPIX_Tide_param
-    params[], const MPI_Count first_row[], MPI_Info info, MPIX_Tide_group *group);
-MPIX_TIDE_API int MPIX_Tide_group_free(MPIX_Tide_group *group);
-MPIX_TIDE_API int MPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm *comm, int *nparams,
-    MPIX_Tide_param params[]);
-MPIX_TIDE_API int MPIX_Tide_group_set_names(MPIX_Tide_group group, const char *prefix, const char
-    *const names[]);
-MPIX_TIDE_API int MPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank, MPI_Count
-    *first_row, MPI_Count *rows);
-MPIX_TIDE_API int MPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes *sizes);
-MPIX_TIDE_API int MPIX_Tide_group_report(MPIX_Tide_group group, char *json, size_t size, size_t
-    *needed);
-MPIX_TIDE_API int MPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype, MPI_Count
-    align, MPI_Count offsets[], MPI_Count *total_bytes);
-MPIX_TIDE_API int MPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void *baseptr);
-MPIX_TIDE_API int MPIX_Tide_free(MPI_Comm comm, void *base);
-MPIX_TIDE_API int MPIX_Tide_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Info info,
-    void *ptrs[], void **base);
-MPIX_TIDE_API int MPIX_Tide_allgather(const void *const *shards, void *const params[],
-    MPIX_Tide_group group);
-MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group);
-MPIX_TIDE_API int MPIX_Tide_iallgather(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_ireduce_scatter(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group, MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_allgather_init(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, MPI_Info info, MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_reduce_scatter_init(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group, MPI_Info info, MPIX_Tide_request
-    *request);
-MPIX_TIDE_API int MPIX_Tide_allgather_enqueue(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, void *stream);
-MPIX_TIDE_API int MPIX_Tide_reduce_scatter_enqueue(const void *const *grads, void *const shards[],
-    int out_dtype, int op, double scale, MPIX_Tide_group group, void *stream);
-MPIX_TIDE_API int MPIX_Tide_start(MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_startall(int count, MPIX_Tide_request requests[]);
-MPIX_TIDE_API int MPIX_Tide_test(MPIX_Tide_request *request, int *flag);
-MPIX_TIDE_API int MPIX_Tide_testall(int count, MPIX_Tide_request requests[], int *flag);
-MPIX_TIDE_API int MPIX_Tide_wait(MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_waitall(int count, MPIX_Tide_request requests[]);
-MPIX_TIDE_API int MPIX_Tide_wait_inputs(MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_test_inputs(MPIX_Tide_request *request, int *flag);
-MPIX_TIDE_API int MPIX_Tide_start_enqueue(MPIX_Tide_request *request, void *stream);
-MPIX_TIDE_API int MPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request *request, void *stream);
-MPIX_TIDE_API int MPIX_Tide_wait_enqueue(MPIX_Tide_request *request, void *stream);
-MPIX_TIDE_API int MPIX_Tide_request_set(MPIX_Tide_request request, int op, double scale);
-MPIX_TIDE_API int MPIX_Tide_request_free(MPIX_Tide_request *request);
-MPIX_TIDE_API int MPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request *mpi_request);
-MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int *code);
-MPIX_TIDE_API int MPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology *topology);
-MPIX_TIDE_API int MPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm *node);
-MPIX_TIDE_API int MPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm *rail);
-MPIX_TIDE_API int MPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm *shard, MPI_Comm
-    *replica);
-MPIX_TIDE_API int MPIX_Tide_error_kind(int error_code, int *kind);
-MPIX_TIDE_API const char *MPIX_Tide_error_message(void);
-MPIX_TIDE_API int MPIX_Tide_set_log(void (*sink)(int level, const char *line, void *context), void
-    *context);
-MPIX_TIDE_API int MPIX_Tide_get_version(int *major, int *minor, int *patch);
-MPIX_TIDE_API int MPIX_Tide_get_config(char *text, size_t size, size_t *needed);
+/* ---- Groups -------------------------------------------------------------------------------- */
 
-MPIX_TIDE_API int PMPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param
-    params[], MPI_Info info, MPIX_Tide_group *group);
-MPIX_TIDE_API int PMPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams, const MPIX_Tide_param
-    params[], const MPI_Count first_row[], MPI_Info info, MPIX_Tide_group *group);
-MPIX_TIDE_API int PMPIX_Tide_group_free(MPIX_Tide_group *group);
-MPIX_TIDE_API int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm *comm, int *nparams,
-    MPIX_Tide_param params[]);
-MPIX_TIDE_API int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char *prefix, const char
-    *const names[]);
-MPIX_TIDE_API int PMPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank, MPI_Count
-    *first_row, MPI_Count *rows);
-MPIX_TIDE_API int PMPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes *sizes);
-MPIX_TIDE_API int PMPIX_Tide_group_report(MPIX_Tide_group group, char *json, size_t size, size_t
-    *needed);
-MPIX_TIDE_API int PMPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype, MPI_Count
-    align, MPI_Count offsets[], MPI_Count *total_bytes);
-MPIX_TIDE_API int PMPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void *baseptr);
-MPIX_TIDE_API int PMPIX_Tide_free(MPI_Comm comm, void *base);
+/* Creates a group with the chunk layout, the one of torch.chunk and FSDP2.  Collective over
+   comm.
+     comm     in   intracommunicator; it may be freed before the group
+     nparams  in   length of params, >= 0
+     params   in   the list, the same on all ranks
+     info     in   tide_ keys (table below), the same on all ranks, or MPI_INFO_NULL; keys of
+                   others are ignored
+     group    out  free it with MPIX_Tide_group_free
+   Layout, for each parameter by itself, with B = max(1, block_rows):
+     R = ceil(ceil(rows / N) / B) * B
+     rank r owns rows [min(r * R, rows), min((r + 1) * R, rows))
+   So 10 rows on 8 ranks give 2,2,2,2,2,0,0,0.  There is no padding: the last non-empty shard is
+   simply shorter.
+   The workspace belongs to the communicator, is shared by its groups, and is reserved and
+   touched here.
+   Errors: COMM, local: comm is null or an intercommunicator.  ARG, all: bad dtype or types, an
+     unknown tide_ key, a bad value, or tide_workspace_bytes below the smallest that works (the
+     message names it).  COUNT, all: nparams, rows, row_elems or block_rows negative, or sizes
+     whose bytes exceed 63 bits.  UNSUPPORTED, all: a value that this version has not.  MISMATCH,
+     all: anything in list, layout or info differs between ranks; the message names the first
+     rank that differs from rank 0, parameter, field and both values.  NO_MEM, all. */
+MPIX_TIDE_API int MPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[],
+                                         MPI_Info info, MPIX_Tide_group* group);
+
+/* Creates a group with a layout of the caller's (ragged).  Collective over comm.  As
+   MPIX_Tide_group_create, with
+     first_row  in  nparams * (N+1) rows: rank r owns rows [first_row[p*(N+1) + r],
+                    first_row[p*(N+1) + r+1]) of parameter p.  Starts with 0, ends with the
+                    parameter's rows, never decreases; the same on all ranks.
+   Errors: also ARG, all: first_row breaks one of these rules, or a boundary is no multiple of
+     block_rows. */
+MPIX_TIDE_API int MPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams,
+                                                  const MPIX_Tide_param params[],
+                                                  const MPI_Count first_row[], MPI_Info info,
+                                                  MPIX_Tide_group* group);
+
+/* Frees a group and sets *group to MPIX_TIDE_GROUP_NULL.  Local; put off while a request of the
+   group is live.  It may come before or after the communicator's or the memory's end; a group
+   never freed is cleaned up by MPI_Finalize.
+   Errors: ARG, local: null or not a group. */
+MPIX_TIDE_API int MPIX_Tide_group_free(MPIX_Tide_group* group);
+
+/* Tells what a group was created with.  Local.  Any output may be NULL.
+     comm     out  the creation handle, not to be freed; MPI_COMM_NULL once the user freed it
+     nparams  out  length of the list
+     params   out  [nparams]
+   Errors: ARG, local: not a group. */
+MPIX_TIDE_API int MPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams,
+                                      MPIX_Tide_param params[]);
+
+/* Names the parameters in messages and reports.  Local; call it with the same names on all
+   ranks.
+     prefix  in  put before every name; NULL: none
+     names   in  [nparams] strings
+   Errors: ARG, local: not a group, or names is NULL. */
+MPIX_TIDE_API int MPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix,
+                                            const char* const names[]);
+
+/* Tells which rows of a parameter a rank owns.  Local.
+     param      in   0 .. nparams-1
+     rank       in   0 .. N-1
+     first_row  out  first row; of an empty shard the row where it would stand; may be NULL
+     rows       out  how many, possibly 0; may be NULL
+   Errors: ARG, local: param or rank out of range. */
+MPIX_TIDE_API int MPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank,
+                                        MPI_Count* first_row, MPI_Count* rows);
+
+/* Tells how much storage and workspace a group takes on this rank, before any is allocated.
+   Local.
+   Errors: ARG, local: not a group. */
+MPIX_TIDE_API int MPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes* sizes);
+
+/* Tells as JSON, for each collective, the path taken and why not a better one, rail, rounds,
+   copies, bytes put on the rails, workspace, when gradients become free, and whether results are
+   reproducible.  Local.
+     json    out  at most size bytes with the final 0; cut where it does not fit; NULL to ask for
+                  needed only
+     size    in   bytes at json
+     needed  out  bytes that the whole text takes, with the final 0; may be NULL
+   Errors: ARG, local: not a group. */
+MPIX_TIDE_API int MPIX_Tide_group_report(MPIX_Tide_group group, char* json, size_t size,
+                                         size_t* needed);
+
+/* Carves one flat buffer: where each parameter's piece begins.  Local.
+     what         in   MPIX_TIDE_FULL, MPIX_TIDE_SHARD or MPIX_TIDE_GRAD
+     dtype        in   element type of all pieces; 0: each one's own (gathered, shard or gradient
+                       type)
+     align        in   bytes, a power of two; every piece begins at a multiple of it and of its
+                       element; 0: of its element only
+     offsets      out  [nparams], bytes; may be NULL.  Padding stands between parameters only,
+                       never between rows
+     total_bytes  out  size of the buffer; may be NULL
+   Errors: ARG, local: not a group, bad what or dtype, or align is no power of two. */
+MPIX_TIDE_API int MPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype,
+                                          MPI_Count align, MPI_Count offsets[],
+                                          MPI_Count* total_bytes);
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+/* Allocates memory that the ranks of a node address directly: zeroed, page-aligned, every page
+   present.  Collective over comm.
+     bytes    in   may differ by rank; 0 gives NULL
+     info     in   "mpi_memory_alloc_kinds" = "system" (the default; "cuda:device" is UNSUPPORTED
+                   in this version); "tide_share" = "none" (default) or "node": all ranks of a
+                   node get the SAME pages, so that a gathered parameter exists once per node;
+                   they must ask for the same size
+     baseptr  out  address of a pointer, as in MPI_Alloc_mem
+   The memory has no name in any file system and goes with its last process.  Unchanged memory
+   costs a collective no set-up; memory that is freed and allocated again at the same address is
+   another memory.
+   Errors: COMM, local.  ARG, all: bytes negative, bad value in info.  MISMATCH, all: infos or,
+     with "node", sizes differ.  NO_MEM, all. */
+MPIX_TIDE_API int MPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void* baseptr);
+
+/* Frees memory of MPIX_Tide_alloc or MPIX_Tide_group_alloc.  Local: peers drop their mapping at
+   their next call or at MPI_Finalize.  Not while a collective that uses it is in progress.
+     comm  in  the communicator that it was allocated over, or MPI_COMM_NULL
+     base  in  what the allocation returned; NULL does nothing
+   Errors: ARG, local: base is not the start of such memory. */
+MPIX_TIDE_API int MPIX_Tide_free(MPI_Comm comm, void* base);
+
+/* Allocates one buffer over the group's communicator and carves it: MPIX_Tide_alloc and
+   MPIX_Tide_group_offsets in one.  Collective over the group's communicator.
+     what, dtype, info  in   as there; pieces begin at multiples of 64 bytes
+     ptrs               out  [nparams] addresses of the pieces; NULL where a piece is empty
+     base               out  for MPIX_Tide_free; NULL where there is nothing to allocate
+   Errors: those of both. */
+MPIX_TIDE_API int MPIX_Tide_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Info info,
+                                        void* ptrs[], void** base);
+
+/* ---- Collectives --------------------------------------------------------------------------- */
+
+/* Gathers all rows of every parameter on every rank, in the parameter's own storage.  Blocking;
+   collective.
+     shards  in   [nparams] this rank's rows of each parameter, shard type; or MPIX_TIDE_IN_PLACE
+                  where they stand in params (shard type = gathered type only; each rank decides
+                  for itself).  Passing the address of one's own rows in params[p] as shards[p]
+                  means the same.
+     params  out  [nparams] all rows of each parameter, gathered type; nothing is written past
+                  them
+     group   in
+   Where shard and gathered type are equal the bits are moved: NaN payloads, -0 and subnormals
+   arrive unchanged.  Where they differ (FP32 or FP64 shards gathered as BF16, FP16 or FP32) the
+   owner rounds once, to nearest even: all ranks hold equal bits.
+   With memory of tide_share = node as params on all ranks of a node each byte is written once
+   per node, after all of them have entered, and none returns before all of it is written.
+   Completion: on return params is complete, and no peer reads or writes any buffer of this rank.
+   No byte is touched before its rank has entered.
+   Errors: ARG, local: not a group.  BUFFER, all: NULL for a piece that is not empty, an address
+     that is not aligned to the element, outputs that overlap each other, shards that overlap
+     params otherwise than above, node-shared pages that overlap in part.  UNSUPPORTED, all: a
+     pair of types not listed, or in place with two types.  MISMATCH, all: ranks called different
+     operations or groups. */
+MPIX_TIDE_API int MPIX_Tide_allgather(const void* const* shards, void* const params[],
+                                      MPIX_Tide_group group);
+
+/* Sums each parameter's gradients over the ranks and leaves every rank with the result for its
+   own rows.  Blocking; collective.
+     grads      in   [nparams] all rows of each gradient, gradient type; never written, never
+                     read past.  NULL with MPIX_TIDE_NULL_IS_ZERO: this rank contributes nothing
+                     to p
+     shards     out  [nparams] this rank's rows of the result (in and out with
+                     MPIX_TIDE_ACCUMULATE)
+     out_dtype  in   0: each parameter's shard type; else FP32 (from BF16, FP16, FP32), FP64
+                     (from FP32, FP64), or the gradient's own type.  No UINT8 gradients: use
+                     NOGRAD
+     op         in   MPIX_TIDE_SUM or MPIX_TIDE_AVG, | MPIX_TIDE_ACCUMULATE, |
+                     MPIX_TIDE_NULL_IS_ZERO
+     scale      in   factor, for example 1/(loss scale); 1.0 for none
+     group      in
+   out_dtype, op and scale are the same on all ranks.
+   Arithmetic, for each element, in type T = fp32 (fp64 where gradient or output is fp64), with
+   x_i the contributions:
+     t = x_0 + x_1 + ...    starting from the first contribution, in the order below
+     t = t / (T)N           with MPIX_TIDE_AVG
+     t = t * (T)scale
+     t = (T)old + t         with MPIX_TIDE_ACCUMULATE
+     out = t                one rounding to the output type, to nearest even
+   Each line is one IEEE operation: no fused multiply-add, subnormals kept whatever mode the
+   caller's thread is in.  A sum of all -0 is -0 (scale > 0, no ACCUMULATE).  NaN and Inf stay in
+   their element; a NaN's sign and payload are unspecified.  The same holds for N = 1.
+   Order of additions: the ranks of one node in rank order give the node's partial; the partials
+   are added in the order of each node's first rank.  So equal inputs on an equal communicator
+   and node map give equal bits, whatever the timing, sizes, list position, alignment or path.
+   tide_order = rank adds in rank order on any node map, at the price of more rail traffic.
+   Completion: on return this rank's shards are complete, its gradients may be overwritten or
+   freed, and no peer reads them.
+   Errors: ARG, local: not a group; all: bad op, flag or out_dtype, or scale is NaN.  BUFFER, all:
+     NULL for a piece that is not empty (a gradient: without NULL_IS_ZERO), an address that is not
+     aligned to the element, an output that overlaps another or a gradient, node-shared pages as
+     gradient or output.  UNSUPPORTED, all: a pair of types not listed, MPIX_TIDE_IN_PLACE.
+     MISMATCH, all: ranks differ in operation, group, op, scale or out_dtype. */
+MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[],
+                                           int out_dtype, int op, double scale,
+                                           MPIX_Tide_group group);
+
+/* ---- Nonblocking, persistent and stream-ordered forms: UNSUPPORTED in this version ------------
+   Each takes the arguments of its blocking form.  All buffers belong to the operation until it
+   completes; the inputs until MPIX_Tide_wait_inputs.  Starting is collective, completing is
+   local.  One active request per group.  A request is completed by wait or test: a nonblocking
+   one is then freed and set to MPIX_TIDE_REQUEST_NULL, with success or error; a persistent one
+   becomes inactive.  wait, test and their _inputs forms on a null or inactive request succeed at
+   once (flag = 1).
+   Errors: UNSUPPORTED, local, from each function that would make a request or use a stream. */
+
+/* Starts an all-gather or a reduce-scatter and returns.  Collective. */
+MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],
+                                       MPIX_Tide_group group, MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_ireduce_scatter(const void* const* grads, void* const shards[],
+                                            int out_dtype, int op, double scale,
+                                            MPIX_Tide_group group, MPIX_Tide_request* request);
+
+/* Makes a request that can be started any number of times with the same buffers.  Collective. */
+MPIX_TIDE_API int MPIX_Tide_allgather_init(const void* const* shards, void* const params[],
+                                           MPIX_Tide_group group, MPI_Info info,
+                                           MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_reduce_scatter_init(const void* const* grads, void* const shards[],
+                                                int out_dtype, int op, double scale,
+                                                MPIX_Tide_group group, MPI_Info info,
+                                                MPIX_Tide_request* request);
+
+/* Puts the operation on a stream (a cudaStream_t): what follows it there sees the results.
+   Collective. */
+MPIX_TIDE_API int MPIX_Tide_allgather_enqueue(const void* const* shards, void* const params[],
+                                              MPIX_Tide_group group, void* stream);
+MPIX_TIDE_API int MPIX_Tide_reduce_scatter_enqueue(const void* const* grads, void* const shards[],
+                                                   int out_dtype, int op, double scale,
+                                                   MPIX_Tide_group group, void* stream);
+
+/* Starts one or `count` inactive persistent requests.  Collective.  Errors: REQUEST, local:
+   null, active or nonblocking. */
+MPIX_TIDE_API int MPIX_Tide_start(MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_startall(int count, MPIX_Tide_request requests[]);
+
+/* Drives all active requests of the process and sets *flag to 1 if this one (all `count`)
+   completed, else 0.  Local. */
+MPIX_TIDE_API int MPIX_Tide_test(MPIX_Tide_request* request, int* flag);
+MPIX_TIDE_API int MPIX_Tide_testall(int count, MPIX_Tide_request requests[], int* flag);
+
+/* Returns when the request (all `count`) has completed: no peer reads or writes this rank's
+   buffers any more. */
+MPIX_TIDE_API int MPIX_Tide_wait(MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_waitall(int count, MPIX_Tide_request requests[]);
+
+/* Returns when (tells whether) the inputs have been read: they may be overwritten or freed,
+   though outputs may not be ready. */
+MPIX_TIDE_API int MPIX_Tide_wait_inputs(MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag);
+
+/* The same on a stream: starts a persistent request in stream order; lets a stream wait for its
+   inputs, or for all of it. */
+MPIX_TIDE_API int MPIX_Tide_start_enqueue(MPIX_Tide_request* request, void* stream);
+MPIX_TIDE_API int MPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request* request, void* stream);
+MPIX_TIDE_API int MPIX_Tide_wait_enqueue(MPIX_Tide_request* request, void* stream);
+
+/* Changes op and scale of an inactive persistent reduce-scatter.  Local; the same on all ranks.
+   Errors: REQUEST, local. */
+MPIX_TIDE_API int MPIX_Tide_request_set(MPIX_Tide_request request, int op, double scale);
+
+/* Frees a request and sets it to MPIX_TIDE_REQUEST_NULL.  Local; put off while it is active.
+   Errors: REQUEST, local: null. */
+MPIX_TIDE_API int MPIX_Tide_request_free(MPIX_Tide_request* request);
+
+/* Gives an MPI request (a generalized one) that completes with this one; needs tide_progress =
+   thread.  Local. */
+MPIX_TIDE_API int MPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* mpi_request);
+
+/* Tells the first failure of enqueued work as an error code, MPI_SUCCESS if there was none.
+   Local; sticky. */
+MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
+
+/* ---- Where the communicator lives ---------------------------------------------------------- */
+/* A node is a set of ranks that share memory (MPI_COMM_TYPE_SHARED, or TIDE_FAKE_NODES) and
+   could attach each other's.  New communicators are the caller's, who frees them.
+   Errors of all four: COMM, local: null or an intercommunicator. */
+
+/* Tells nodes, this rank's node and its place there.  Collective over comm. */
+MPIX_TIDE_API int MPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology);
+
+/* Makes a communicator of this node's ranks, in the order of comm.  Collective over comm. */
+MPIX_TIDE_API int MPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node);
+
+/* Makes a communicator of the ranks with my local rank, in node order; on uneven nodes some are
+   shorter.  Collective. */
+MPIX_TIDE_API int MPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail);
+
+/* Makes the two communicators of hybrid sharding.  Collective over comm.
+     shard_size  in   ranks to shard over; it must divide N.  0: one node (nodes of equal size
+                      only)
+     shard       out  shard_size consecutive ranks in node-major order: shard the parameters over
+                      it
+     replica     out  the ranks at my place in each shard communicator: average the reduced
+                      gradients over it
+   Errors: ARG, all: shard_size does not divide N, or is 0 on uneven nodes.  MISMATCH, all:
+     shard_size differs. */
+MPIX_TIDE_API int MPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard,
+                                      MPI_Comm* replica);
+
+/* ---- Errors, log, version ------------------------------------------------------------------ */
+
+/* Tells the kind of an error code: MPIX_TIDE_ERR_*, or 0 for a plain MPI class.  Local.  Errors:
+   ARG, local: kind is NULL. */
+MPIX_TIDE_API int MPIX_Tide_error_kind(int error_code, int* kind);
+
+/* This thread's last error on one line: rank, parameter, field and what to do; "" if there was
+   none.  Local.  The text is valid until this thread's next error.  MPI_Error_string of the
+   returned code says the same. */
+MPIX_TIDE_API const char* MPIX_Tide_error_message(void);
+
+/* Sends log lines to `sink` instead of the error output; NULL restores that.  Local, for the
+   whole process.
+     sink     in  called with a level (0 error, 1 warn, 2 info, 3 debug), a line without its end,
+                  and context; from any thread
+     context  in  passed on as it is */
+MPIX_TIDE_API int MPIX_Tide_set_log(void (*sink)(int level, const char* line, void* context),
+                                    void* context);
+
+/* Tells the version of the library in use (the header's own is MPIX_TIDE_VERSION).  Local;
+   before MPI_Init, too. */
+MPIX_TIDE_API int MPIX_Tide_get_version(int* major, int* minor, int* patch);
+
+/* Tells as text how the library was built: version, MPI, features, instruction sets.  Local;
+   before MPI_Init, too.  text, size and needed as in MPIX_Tide_group_report. */
+MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
+
+/* ---- Info keys and environment ----------------------------------------------------------------
+   Each key tide_x has a variable TIDE_X; the info key wins, except over TIDE_FORCE=x=value,...
+   `tide-info --env` lists all with their values.  [-] UNSUPPORTED in this version.
+   For MPIX_Tide_group_create:
+     tide_order                node (default) or rank: the order of additions
+     tide_rail                 auto, mpi; [-] ucx, nccl: what carries bytes between nodes
+     tide_foreign              auto, cma or staged: how memory that Tide did not allocate is
+                               reached inside a node
+     tide_chunk_bytes          size of the pieces that a rail or a staging slot carries
+     tide_rail_inflight_bytes  cap of the bytes that a rank has on its rail at once
+     tide_workspace_bytes      upper bound for the reduce-scatter; below the smallest that works:
+                               ARG; 0 (default): Tide's choice
+     tide_timeout              0 (default): wait for ever; [-] seconds without any arrival until
+                               TIMEOUT, after which the group is broken: outputs are undefined,
+                               queries and frees work, all else returns the error
+     tide_progress             poll (default); [-] thread
+     tide_multicast            off (default), auto; [-] on, emulate
+     tide_sum_ctas, tide_landing_ctas, tide_landing_bytes_per_s, tide_device, tide_rail_devices
+                               for devices: accepted, without effect in this version
+   For MPIX_Tide_alloc and MPIX_Tide_group_alloc: mpi_memory_alloc_kinds, tide_share and
+     tide_memory               auto or system; [-] cuda: the default of mpi_memory_alloc_kinds
+   Environment only:
+     TIDE_LOG                  error, warn (default), info or debug
+     TIDE_CHECK                0; [-] 1: name the field in which the ranks' calls differ
+     TIDE_FAKE_NODES           0,0,1,1,...: node of each rank of MPI_COMM_WORLD, for rehearsals
+     TIDE_FORCE                x=value,...: wins over info keys
+     TIDE_ALLOW_MULTICAST      for devices */
+
+/* ---- Profiling interface ----------------------------------------------------------------------
+   Every function also exists under the name PMPIX_Tide_...; MPIX_Tide_... is its weak alias, so
+   that a tool can define MPIX_Tide_allgather, do its work and call PMPIX_Tide_allgather, as with
+   MPI itself. */
+MPIX_TIDE_API int PMPIX_Tide_group_create(MPI_Comm comm, int nparams,
+                                          const MPIX_Tide_param params[], MPI_Info info,
+                                          MPIX_Tide_group* group);
+MPIX_TIDE_API int PMPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams,
+                                                   const MPIX_Tide_param params[],
+                                                   const MPI_Count first_row[], MPI_Info info,
+                                                   MPIX_Tide_group* group);
+MPIX_TIDE_API int PMPIX_Tide_group_free(MPIX_Tide_group* group);
+MPIX_TIDE_API int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams,
+                                       MPIX_Tide_param params[]);
+MPIX_TIDE_API int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix,
+                                             const char* const names[]);
+MPIX_TIDE_API int PMPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank,
+                                         MPI_Count* first_row, MPI_Count* rows);
+MPIX_TIDE_API int PMPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes* sizes);
+MPIX_TIDE_API int PMPIX_Tide_group_report(MPIX_Tide_group group, char* json, size_t size,
+                                          size_t* needed);
+MPIX_TIDE_API int PMPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype,
+                                           MPI_Count align, MPI_Count offsets[],
+                                           MPI_Count* total_bytes);
+MPIX_TIDE_API int PMPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void* baseptr);
+MPIX_TIDE_API int PMPIX_Tide_free(MPI_Comm comm, void* base);
 MPIX_TIDE_API int PMPIX_Tide_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Info info,
-    void *ptrs[], void **base);
-MPIX_TIDE_API int PMPIX_Tide_allgather(const void *const *shards, void *const params[],
-    MPIX_Tide_group group);
-MPIX_TIDE_API int PMPIX_Tide_reduce_scatter(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group);
-MPIX_TIDE_API int PMPIX_Tide_iallgather(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, MPIX_Tide_request *request);
-MPIX_TIDE_API int PMPIX_Tide_ireduce_scatter(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group, MPIX_Tide_request *request);
-MPIX_TIDE_API int PMPIX_Tide_allgather_init(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, MPI_Info info, MPIX_Tide_request *request);
-MPIX_TIDE_API int PMPIX_Tide_reduce_scatter_init(const void *const *grads, void *const shards[], int
-    out_dtype, int op, double scale, MPIX_Tide_group group, MPI_Info info, MPIX_Tide_request
-    *request);
-MPIX_TIDE_API int PMPIX_Tide_allgather_enqueue(const void *const *shards, void *const params[],
-    MPIX_Tide_group group, void *stream);
-MPIX_TIDE_API int PMPIX_Tide_reduce_scatter_enqueue(const void *const *grads, void *const shards[],
-    int out_dtype, int op, double scale, MPIX_Tide_group group, void *stream);
-MPIX_TIDE_API int PMPIX_Tide_start(MPIX_Tide_request *request);
+                                         void* ptrs[], void** base);
+MPIX_TIDE_API int PMPIX_Tide_allgather(const void* const* shards, void* const params[],
+                                       MPIX_Tide_group group);
+MPIX_TIDE_API int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[],
+                                            int out_dtype, int op, double scale,
+                                            MPIX_Tide_group group);
+MPIX_TIDE_API int PMPIX_Tide_iallgather(const void* const* shards, void* const params[],
+                                        MPIX_Tide_group group, MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_ireduce_scatter(const void* const* grads, void* const shards[],
+                                             int out_dtype, int op, double scale,
+                                             MPIX_Tide_group group, MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_allgather_init(const void* const* shards, void* const params[],
+                                            MPIX_Tide_group group, MPI_Info info,
+                                            MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_reduce_scatter_init(const void* const* grads, void* const shards[],
+                                                 int out_dtype, int op, double scale,
+                                                 MPIX_Tide_group group, MPI_Info info,
+                                                 MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_allgather_enqueue(const void* const* shards, void* const params[],
+                                               MPIX_Tide_group group, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_reduce_scatter_enqueue(const void* const* grads, void* const shards[],
+                                                    int out_dtype, int op, double scale,
+                                                    MPIX_Tide_group group, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_start(MPIX_Tide_request* request);
 MPIX_TIDE_API int PMPIX_Tide_startall(int count, MPIX_Tide_request requests[]);
-MPIX_TIDE_API int PMPIX_Tide_test(MPIX_Tide_request *request, int *flag);
-MPIX_TIDE_API int PMPIX_Tide_testall(int count, MPIX_Tide_request requests[], int *flag);
-MPIX_TIDE_API int PMPIX_Tide_wait(MPIX_Tide_request *request);
+MPIX_TIDE_API int PMPIX_Tide_test(MPIX_Tide_request* request, int* flag);
+MPIX_TIDE_API int PMPIX_Tide_testall(int count, MPIX_Tide_request requests[], int* flag);
+MPIX_TIDE_API int PMPIX_Tide_wait(MPIX_Tide_request* request);
 MPIX_TIDE_API int PMPIX_Tide_waitall(int count, MPIX_Tide_request requests[]);
-MPIX_TIDE_API int PMPIX_Tide_wait_inputs(MPIX_Tide_request *request);
-MPIX_TIDE_API int PMPIX_Tide_test_inputs(MPIX_Tide_request *request, int *flag);
-MPIX_TIDE_API int PMPIX_Tide_start_enqueue(MPIX_Tide_request *request, void *stream);
-MPIX_TIDE_API int PMPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request *request, void *stream);
-MPIX_TIDE_API int PMPIX_Tide_wait_enqueue(MPIX_Tide_request *request, void *stream);
+MPIX_TIDE_API int PMPIX_Tide_wait_inputs(MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag);
+MPIX_TIDE_API int PMPIX_Tide_start_enqueue(MPIX_Tide_request* request, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request* request, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_wait_enqueue(MPIX_Tide_request* request, void* stream);
 MPIX_TIDE_API int PMPIX_Tide_request_set(MPIX_Tide_request request, int op, double scale);
-MPIX_TIDE_API int PMPIX_Tide_request_free(MPIX_Tide_request *request);
-MPIX_TIDE_API int PMPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request *mpi_request);
-MPIX_TIDE_API int PMPIX_Tide_group_async_error(MPIX_Tide_group group, int *code);
-MPIX_TIDE_API int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology *topology);
-MPIX_TIDE_API int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm *node);
-MPIX_TIDE_API int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm *rail);
-MPIX_TIDE_API int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm *shard, MPI_Comm
-    *replica);
-MPIX_TIDE_API int PMPIX_Tide_error_kind(int error_code, int *kind);
-MPIX_TIDE_API const char *PMPIX_Tide_error_message(void);
-MPIX_TIDE_API int PMPIX_Tide_set_log(void (*sink)(int level, const char *line, void *context), void
-    *context);
-MPIX_TIDE_API int PMPIX_Tide_get_version(int *major, int *minor, int *patch);
-MPIX_TIDE_API int PMPIX_Tide_get_config(char *text, size_t size, size_t *needed);
+MPIX_TIDE_API int PMPIX_Tide_request_free(MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* mpi_request);
+MPIX_TIDE_API int PMPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
+MPIX_TIDE_API int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology);
+MPIX_TIDE_API int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node);
+MPIX_TIDE_API int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail);
+MPIX_TIDE_API int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard,
+                                       MPI_Comm* replica);
+MPIX_TIDE_API int PMPIX_Tide_error_kind(int error_code, int* kind);
+MPIX_TIDE_API const char* PMPIX_Tide_error_message(void);
+MPIX_TIDE_API int PMPIX_Tide_set_log(void (*sink)(int level, const char* line, void* context),
+                                     void* context);
+MPIX_TIDE_API int PMPIX_Tide_get_version(int* major, int* minor, int* patch);
+MPIX_TIDE_API int PMPIX_Tide_get_config(char* text, size_t size, size_t* needed);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ void copy(void* dst, const void* src, size_t bytes, bool stream);
 // The same bytes to several places, src read once per cache-sized block.
 void copy_to_all(void* const* dst, int count, const void* src, size_t bytes, bool stream);
 // One rounding, to nearest even; from == to moves bits.
-void convert(void* dst, Dtype to, const void* src, Dtype from, size_t elems);
+void convert(void* dst, Dtype to, const void* src, Dtype from, size_t elems, bool stream = false);
 void fence();  // orders earlier non-temporal stores before later stores
 
 enum class Isa { plain, avx2, avx512 };

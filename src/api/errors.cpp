@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "api/guard.hpp"
+#include "core/log.hpp"
+
+namespace tide {
+namespace {
+
+thread_local std::string last_message;
+
+// Codes of one kind, used in turn: MPI keeps one text per code.
+struct Ring {
+  std::array<int, 8> codes{};
+  size_t next = 0;
+  bool made = false, custom = false;
+};
+
+std::mutex mutex;
+std::map<Kind, Ring> rings;
+std::map<int, int> kind_of_code;
+
+int plain_class(Kind kind) {
+  switch (kind) {
+    case Kind::arg: return MPI_ERR_ARG;
+    case Kind::comm: return MPI_ERR_COMM;
+    case Kind::count: return MPI_ERR_COUNT;
+    case Kind::buffer: return MPI_ERR_BUFFER;
+    case Kind::no_mem: return MPI_ERR_NO_MEM;
+    case Kind::request: return MPI_ERR_REQUEST;
+    case Kind::intern: return MPI_ERR_INTERN;
+    default: return MPI_ERR_OTHER;
+  }
+}
+
+const char* class_name(Kind kind) {
+  switch (kind) {
+    case Kind::mismatch: return "MPIX_TIDE_ERR_MISMATCH: the ranks of a communicator made different calls";
+    case Kind::timeout: return "MPIX_TIDE_ERR_TIMEOUT: a peer does not answer";
+    case Kind::unsupported: return "MPIX_TIDE_ERR_UNSUPPORTED: not in this version or not on this machine";
+    case Kind::peer: return "MPIX_TIDE_ERR_PEER: a peer or its memory cannot be reached";
+    default: return "MPIX_TIDE_ERR_DEVICE: a device failed";
+  }
+}
+
+// Some MPIs let a code join a predefined class, others make a class of it: then the plain class is the code.
+void make(Ring& ring, Kind kind) {
+  ring.made = true;
+  const bool own_class = kind <= Kind::device;
+  int error_class = plain_class(kind);
+  if (own_class) {
+    if (MPI_Add_error_class(&error_class) != MPI_SUCCESS) return;
+    MPI_Add_error_string(error_class, class_name(kind));
+    kind_of_code[error_class] = static_cast<int>(kind);
+  }
+  for (int& code : ring.codes) {
+    int seen = 0;
+    if (MPI_Add_error_code(error_class, &code) != MPI_SUCCESS) return;
+    if (!own_class && (MPI_Error_class(code, &seen) != MPI_SUCCESS || seen != error_class)) return;
+    kind_of_code[code] = own_class ? static_cast<int>(kind) : 0;
+  }
+  ring.custom = true;
+}
+
+}  // namespace
+
+int error_code(Kind kind, const std::string& message) {
+  last_message = message;
+  log(Level::debug, message);
+  if (!Process::usable()) return plain_class(kind);
+  const std::lock_guard lock(mutex);
+  Ring& ring = rings[kind];
+  if (!ring.made) make(ring, kind);
+  if (!ring.custom) return plain_class(kind);
+  const int code = ring.codes[ring.next++ % ring.codes.size()];
+  MPI_Add_error_string(code, ("Tide: " + message).substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
+  return code;
+}
+
+static void raise_on(MPI_Comm comm, int code) {
+  if (Process::usable()) MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_SELF : comm, code);
+}
+
+// The code of what `act` throws; MPI_SUCCESS if nothing.
+static int code_of(const std::function<void()>& act) {
+  try {
+    act();
+    return MPI_SUCCESS;
+  } catch (const Error& e) {
+    return error_code(e.kind(), e.what());
+  } catch (const std::bad_alloc&) {
+    return error_code(Kind::no_mem, "out of memory on this rank; use fewer or smaller parameters per group");
+  } catch (const std::exception& e) {
+    return error_code(Kind::intern, e.what());
+  }
+}
+
+int guard(MPI_Comm comm, const std::function<void()>& act) {
+  const int code = code_of(act);
+  if (code != MPI_SUCCESS) raise_on(comm, code);
+  return code;
+}
+
+int guard_local(const std::function<void()>& act) { return guard(MPI_COMM_NULL, act); }
+
+int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
+  if (handle == MPIX_TIDE_GROUP_NULL)
+    return guard_local([] { throw Error(Kind::arg, "group: MPIX_TIDE_GROUP_NULL; pass a group from MPIX_Tide_group_create"); });
+  const std::shared_ptr<Group> keep = handle->group;  // an error handler may free the handle
+  const int code = code_of([&] {
+    if (!Process::usable()) throw Error(Kind::other, "Tide is used after MPI_Finalize; call it before");
+    act(*keep);
+  });
+  if (code != MPI_SUCCESS) keep->context().raise(code);
+  return code;
+}
+
+void give_text(const std::string& text, char* to, size_t size, size_t* needed) {
+  if (!to && !needed) throw Error(Kind::arg, "text and needed are both NULL; pass one of them");
+  if (to && size) {
+    const size_t bytes = std::min(size - 1, text.size());
+    std::memcpy(to, text.data(), bytes);
+    to[bytes] = '\0';
+  }
+  if (needed) *needed = text.size() + 1;
+}
+
+}  // namespace tide
+
+using namespace tide;
+
+extern "C" {
+
+int PMPIX_Tide_error_kind(int error_code_, int* kind) {
+  return guard_local([&] {
+    if (!kind) throw Error(Kind::arg, "kind is NULL; pass the address of an int");
+    const std::lock_guard lock(mutex);
+    const auto known = kind_of_code.find(error_code_);
+    *kind = known == kind_of_code.end() ? 0 : known->second;
+  });
+}
+
+const char* PMPIX_Tide_error_message(void) { return last_message.c_str(); }
+
+int PMPIX_Tide_set_log(void (*sink)(int, const char*, void*), void* context) {
+  set_log_sink(sink, context);
+  return MPI_SUCCESS;
+}
+}
+
+TIDE_ALIAS(error_kind)
+TIDE_ALIAS(error_message)
+TIDE_ALIAS(set_log)

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The host backend: operations carried out by the calling thread on memory that the node's ranks share.  The reference for
+// every other backend.
+#pragma once
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/host/node.hpp"
+#include "backend/rail.hpp"
+
+namespace tide {
+
+class HostBackend : public Backend {
+ public:
+  HostBackend(const Node& node, Rail* rail) : node_(node), rail_(rail) {}  // rail: null on one node
+  const char* name() const override { return "host"; }
+  Limits limits() const override { return {}; }
+  bool advance(Work& work, Lane lane) override;
+
+ private:
+  bool step(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);
+  void flush_signals(Work& work);
+  void deliver(Work& work, const Signal& signal);
+  bool holds(Work& work, const Wait& wait);
+  bool put(Work& work, const Put& put);
+  void copy(const Work& work, const Copy& op, Interval part);
+  void sum(const Work& work, const Sum& op, Interval part);
+
+  const Node& node_;
+  Rail* rail_;
+  std::vector<char> scratch_;  // rows of foreign memory, one block each
+};
+
+// Start of a buffer in a rank's workspace, and the size of the whole.
+size_t region_start(const Workspace& workspace, Buffer buffer);
+size_t workspace_bytes(const Workspace& workspace);
+
+}  // namespace tide

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/address_table.hpp"
+
+#include <cstring>
+
+namespace tide {
+
+AddressTable::AddressTable(Context& context, size_t entries) : context_(context), count_(entries) {
+  const size_t locals = static_cast<size_t>(context.topology().size(context.node()));
+  pointers_.assign(locals, std::vector<Pointer>(entries));
+  seen_generation_.assign(locals, 0);
+  seen_epoch_.assign(locals, ~uint64_t{0});
+  last_.assign(entries, nullptr);
+  std::shared_ptr<Segment> mine;
+  context.together([&] {
+    if (entries) mine = Segment::create(entries * sizeof(Entry));
+  });
+  context.together([&] { segments_ = context.share(mine, std::vector<bool>(locals, entries > 0)); });
+}
+
+const AddressTable::Entry* AddressTable::entries(int local) const {
+  const auto& segment = segments_[static_cast<size_t>(local)];
+  return segment ? static_cast<const Entry*>(segment->base()) : nullptr;
+}
+
+void AddressTable::publish(const void* const* addresses, const std::vector<size_t>& bytes) {
+  Process& process = Process::get();
+  const uint64_t epoch = process.memory.epoch();
+  if (generation_ && epoch == epoch_ && std::equal(last_.begin(), last_.end(), addresses)) return;
+  const std::vector<uint64_t> members = context_.node_processes();
+  const int me = context_.topology().local(context_.rank());
+  auto* mine = const_cast<Entry*>(entries(me));
+  bool changed = generation_ == 0;
+  foreign_ = false;
+  shared_ = -1;
+  SegmentId last_segment = 0;
+  bool last_reached = false, last_shared = false;
+  for (size_t i = 0; i < count_; i++) {
+    Entry entry{};
+    if (bytes[i] && addresses[i]) {
+      entry.address = reinterpret_cast<uint64_t>(addresses[i]);
+      if (const auto found = process.memory.find(addresses[i], bytes[i])) {
+        if (found->segment != last_segment) {
+          last_segment = found->segment;
+          last_shared = false;
+          last_reached = process.reaches(found->segment, members, last_shared);
+        }
+        if (last_reached) entry.segment = found->segment, entry.offset = found->offset;
+        entry.shared = last_shared;
+        if (last_shared && shared_ < 0) shared_ = static_cast<int64_t>(i);
+      }
+      foreign_ |= entry.segment == 0;
+    }
+    changed |= std::memcmp(&mine[i], &entry, sizeof entry) != 0;
+    mine[i] = entry;
+    pointers_[static_cast<size_t>(me)][i] = {const_cast<void*>(entry.address ? addresses[i] : nullptr), entry.address};
+    last_[i] = addresses[i];
+  }
+  epoch_ = epoch;
+  if (changed) generation_++;
+}
+
+bool AddressTable::read(int local, uint64_t generation) {
+  const MemoryRegistry& memory = Process::get().memory;
+  const size_t l = static_cast<size_t>(local);
+  const uint64_t epoch = memory.epoch();
+  if (local == context_.topology().local(context_.rank())) return false;
+  if (seen_generation_[l] == generation && seen_epoch_[l] == epoch) return false;
+  const Entry* table = entries(local);
+  SegmentId last_segment = 0;
+  char* base = nullptr;
+  for (size_t i = 0; i < count_; i++) {
+    const Entry entry = table[i];
+    if (entry.segment && entry.segment != last_segment)
+      base = static_cast<char*>(memory.base_of(last_segment = entry.segment));
+    pointers_[l][i] = {entry.segment && base ? base + entry.offset : nullptr, entry.address};
+  }
+  seen_generation_[l] = generation;
+  seen_epoch_[l] = epoch;
+  return true;
+}
+
+int64_t AddressTable::partly_shared(int& local) const {
+  const int locals = static_cast<int>(pointers_.size());
+  for (size_t i = 0; i < count_; i++) {
+    const Entry first = entries(0)[i];
+    for (int l = 1; l < locals; l++) {
+      const Entry other = entries(l)[i];
+      if (!first.shared && !other.shared) continue;
+      if (first.segment != other.segment || first.offset != other.offset) return local = l, static_cast<int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace tide

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/allocate.hpp"
+
+#include "core/error.hpp"
+#include "core/settings.hpp"
+
+namespace tide {
+namespace {
+
+struct Wish { int64_t bytes; int32_t shared; int32_t pad; };
+
+void check_kind(const std::string& kind) {
+  if (kind.empty() || kind == "system") return;
+  if (kind.rfind("cuda", 0) == 0) throw Error(Kind::unsupported, "mpi_memory_alloc_kinds = {}: device memory is not in this version; use system", kind);
+  throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system", kind);
+}
+
+}  // namespace
+
+void* allocate(Context& context, int64_t bytes, MPI_Info info) {
+  Process& process = Process::get();
+  const Topology& t = context.topology();
+  const int locals = t.size(context.node()), me = t.local(context.rank());
+  Wish wish{bytes, 0, 0};
+  context.together([&] {
+    const Settings settings = Settings::read(info, Setting::alloc);
+    check_kind(info_value(info, "mpi_memory_alloc_kinds"));
+    wish.shared = settings.text("tide_share") == "node";
+    if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
+  });
+  std::vector<Wish> wishes(static_cast<size_t>(t.ranks()));
+  MPI_Allgather(&wish, sizeof wish, MPI_BYTE, wishes.data(), sizeof wish, MPI_BYTE, context.comm());
+  const auto of = [&](int rank) { return wishes[static_cast<size_t>(t.comm_rank(rank))]; };
+  for (int r = 0; r < t.ranks(); r++) {  // the same facts and so the same verdict on all ranks
+    const int first = t.rank(t.node(r), 0);
+    if (of(r).shared != of(0).shared)
+      throw Error(Kind::mismatch, "rank {}: tide_share differs from rank {}'s; pass the same info on all ranks", t.comm_rank(r), t.comm_rank(0));
+    if (of(r).shared && of(r).bytes != of(first).bytes)
+      throw Error(Kind::mismatch, "rank {}: bytes is {} but rank {} of its node asks for {}; tide_share = node needs one size per node", t.comm_rank(r),
+                  of(r).bytes, t.comm_rank(first), of(first).bytes);
+  }
+  std::shared_ptr<Segment> mine;
+  context.together([&] {
+    if (bytes > 0 && (!wish.shared || me == 0)) mine = Segment::create(static_cast<size_t>(bytes));
+  });
+  std::vector<bool> has;
+  for (int l = 0; l < locals; l++) {
+    const Wish& w = of(t.rank(context.node(), l));
+    has.push_back(w.bytes > 0 && (!w.shared || l == 0));
+  }
+  std::vector<std::shared_ptr<Segment>> all;
+  context.together([&] { all = context.share(mine, has); });
+  const std::vector<uint64_t> members = context.node_processes();
+  for (const auto& segment : all)
+    if (segment) process.remember(segment->id(), {members, wish.shared != 0});
+  for (int l = 0; l < locals; l++) {
+    const auto& segment = all[static_cast<size_t>(l)];
+    if (!segment) continue;
+    if (wish.shared) process.memory.add(segment, false);
+    else if (l == me) process.memory.add(segment, true);
+    else process.memory.attach(segment);
+  }
+  const auto& own = all[static_cast<size_t>(wish.shared ? 0 : me)];
+  return own ? own->base() : nullptr;
+}
+
+void release(void* base) {
+  if (!base) return;
+  Process& process = Process::get();
+  const auto found = process.memory.find(base, 1);
+  if (!found || found->offset != 0 || !process.memory.remove(base))
+    throw Error(Kind::arg, "base {} is not memory from MPIX_Tide_alloc, or was freed already; pass the address that it gave", base);
+  process.forget(found->segment);
+}
+
+}  // namespace tide

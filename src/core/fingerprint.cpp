@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/fingerprint.hpp"
+
+#include <algorithm>
+
+#include "core/group.hpp"
+
+namespace tide {
+
+constexpr size_t words_per_param = 5;
+
+uint64_t hash_words(const uint64_t* words, size_t count, uint64_t seed) {
+  uint64_t h = seed ^ 0x9e3779b97f4a7c15u;
+  for (size_t i = 0; i < count; i++) {  // a 64-bit mix (splitmix's finaliser) per word
+    h ^= words[i];
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
+    h ^= h >> 31;
+  }
+  return h;
+}
+
+// Order: number of parameters, layout kind, settings, parameters, boundaries of a ragged layout.
+Fingerprint::Fingerprint(const std::vector<Param>& params, bool ragged, const int64_t* first_row, int ranks, const Settings& settings)
+    : params_(params.size()), ranks_(ranks) {
+  words_ = {params.size(), ragged};
+  for (const Setting& s : all_settings()) {
+    if (!s.same_on_all || s.scope == Setting::alloc) continue;
+    const std::string& value = settings.text(s.name);
+    setting_names_.push_back(s.name);
+    setting_values_.push_back(value);
+    uint64_t h = value.size();
+    for (unsigned char c : value) {
+      const uint64_t word = c;
+      h = hash_words(&word, 1, h);
+    }
+    words_.push_back(h);
+  }
+  params_at_ = words_.size();
+  for (const Param& p : params)
+    words_.insert(words_.end(), {static_cast<uint64_t>(p.shape.rows), static_cast<uint64_t>(p.shape.row_elems),
+                                 static_cast<uint64_t>(std::max<int64_t>(1, p.shape.block_rows)), static_cast<uint64_t>(p.dtype),
+                                 static_cast<uint64_t>(p.types)});
+  if (ragged)
+    for (size_t i = 0; i < params.size() * (static_cast<size_t>(ranks) + 1); i++) words_.push_back(static_cast<uint64_t>(first_row[i]));
+}
+
+std::string Fingerprint::field(size_t word) const {
+  static const char* names[] = {"rows", "row_elems", "block_rows", "dtype", "types"};
+  if (word == 0) return "nparams";
+  if (word == 1) return "layout (0: chunk, 1: explicit)";
+  if (word < params_at_) return setting_names_[word - 2];
+  const size_t inside = word - params_at_;
+  if (inside < params_ * words_per_param) return fmt::format("parameter {}: {}", inside / words_per_param, names[inside % words_per_param]);
+  const size_t at = inside - params_ * words_per_param, stride = static_cast<size_t>(ranks_) + 1;
+  return fmt::format("parameter {}: first_row of rank {}", at / stride, at % stride);
+}
+
+void Fingerprint::compare(Context& context) const {
+  const MPI_Comm comm = context.comm();
+  const uint64_t hash = hash_words(words_.data(), words_.size());
+  const uint64_t mine[2] = {hash, ~hash};
+  uint64_t least[2];
+  MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm);
+  if (least[0] == ~least[1]) return;
+
+  // They differ: rank 0 tells its words, each rank looks for the first that is not its own.
+  int me = 0;
+  MPI_Comm_rank(comm, &me);
+  uint64_t count = words_.size();
+  MPI_Bcast(&count, 1, MPI_UINT64_T, 0, comm);
+  std::vector<uint64_t> theirs(words_);
+  theirs.resize(count);
+  for (size_t at = 0; at < count; at += 1 << 20)
+    MPI_Bcast(theirs.data() + at, static_cast<int>(std::min<size_t>(1 << 20, count - at)), MPI_UINT64_T, 0, comm);
+  std::string values;  // of the settings: what is hashed has no other text
+  for (const auto& v : setting_values_) values += v + '\n';
+  int length = static_cast<int>(values.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, comm);
+  values.resize(static_cast<size_t>(length));
+  MPI_Bcast(values.data(), length, MPI_CHAR, 0, comm);
+
+  std::optional<Error> difference;
+  size_t word = 0;
+  while (word < std::min(words_.size(), theirs.size()) && words_[word] == theirs[word]) word++;
+  if (word < std::max(words_.size(), theirs.size())) {
+    std::string own = word < words_.size() ? fmt::format("{}", static_cast<int64_t>(words_[word])) : "nothing", zero = word < theirs.size() ? fmt::format("{}", static_cast<int64_t>(theirs[word])) : "nothing";
+    if (word >= 2 && word < params_at_) {
+      own = setting_values_[word - 2];
+      size_t at = 0;
+      for (size_t k = 2; k < word; k++) at = values.find('\n', at) + 1;
+      zero = values.substr(at, values.find('\n', at) - at);
+    }
+    difference = Error(Kind::mismatch, "rank {}: {} is {} but rank 0 has {}; pass the same list, layout and info on all ranks", me, field(word), own, zero);
+  }
+  context.agree(difference);
+  throw Error(Kind::intern, "fingerprints differ but no field does; report this");
+}
+
+}  // namespace tide

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/group.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/call.hpp"
+#include "core/fingerprint.hpp"
+#include "core/log.hpp"
+
+namespace tide {
+
+bool may_sum_into(Dtype grad, Dtype out) {
+  if (grad == Dtype::uint8) return false;
+  if (out == grad) return true;
+  if (out == Dtype::fp32) return grad == Dtype::bf16 || grad == Dtype::fp16;
+  return out == Dtype::fp64 && grad == Dtype::fp32;
+}
+
+bool may_gather_as(Dtype shard, Dtype full) {
+  if (shard == full) return true;
+  const bool master = shard == Dtype::fp32 || shard == Dtype::fp64;
+  return master && (full == Dtype::bf16 || full == Dtype::fp16 || full == Dtype::fp32);
+}
+
+std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params, const int64_t* first_row, MPI_Info info,
+                                     const std::optional<Error>& fault) {
+  std::shared_ptr<Group> group(new Group);
+  group->context_ = Context::of(comm);
+  Context& context = *group->context_;
+  const std::lock_guard lock(context.mutex);
+  context.together([&] {
+    if (fault) throw *fault;
+    group->settings_ = Settings::read(info, Setting::group);
+  });
+  group->params_ = std::move(params);
+  group->agree_on_description(first_row != nullptr, first_row);
+  const int ranks = context.topology().ranks();
+  std::vector<Shape> shapes;
+  for (const Param& p : group->params_) shapes.push_back(p.shape);
+  group->rows_ = first_row ? Rows::ragged(ranks, shapes, {first_row, first_row + shapes.size() * (static_cast<size_t>(ranks) + 1)})
+                           : Rows::chunk(ranks, shapes);
+  group->number_ = context.next_group();
+  context.together([&] { group->plan_all(); });
+  size_t need = 0;
+  const auto widen = [&](const Collective& c) {
+    need = std::max({need, workspace_bytes(c.direct.need), c.has_staged ? workspace_bytes(c.staged.need) : 0});
+  };
+  widen(group->gather_);
+  for (const auto& c : group->reduces_) widen(*c);
+  context.reserve(need);
+  group->call_ = std::make_unique<Call>(*group);
+  if (logs(Level::info) && context.comm_rank() == 0)
+    log(Level::info, fmt::format("group {}: {} parameters, {} bytes, {} ranks on {} nodes", group->number_, group->params_.size(),
+                                 group->full_bytes(), ranks, context.topology().nodes()));
+  return group;
+}
+
+Group::~Group() = default;
+
+void Group::agree_on_description(bool ragged, const int64_t* first_row) {
+  Fingerprint mine(params_, ragged, first_row, context_->topology().ranks(), settings_);
+  mine.compare(*context_);
+}
+
+// Everything that group_sizes states is known here, before any storage exists.
+void Group::plan_all() {
+  const Topology& t = context_->topology();
+  const std::string foreign = settings_.text("tide_foreign");
+  if (foreign == "cma" && !context_->remote_memory())
+    throw Error(Kind::unsupported, "tide_foreign = cma: process_vm_readv between the ranks of a node is not permitted here; use auto or staged");
+  staged_foreign_ = t.largest() > 1 && (foreign == "staged" || !context_->remote_memory());
+  options_.chunk_bytes = settings_.bytes("tide_chunk_bytes");
+  options_.rank_order = settings_.text("tide_order") == "rank";
+  options_.workspace_bytes = settings_.bytes("tide_workspace_bytes") / slot_count;
+  gather_ = plan_gather();
+  // Own shard types, FP32, FP64: every set of accumulation types that a call can ask for (a gradient's own type is no wider).
+  for (int out : {0, 3, 4})
+    if (can_reduce(out)) reduce(out);
+}
+
+Collective Group::plan_gather() const {
+  const Topology& t = context_->topology();
+  Collective c;
+  std::vector<uint8_t> bytes;
+  for (const Param& p : params_) {
+    c.types.param.push_back(p.full);
+    c.types.shard.push_back(p.shard);
+    bytes.push_back(static_cast<uint8_t>(bytes_of(p.full)));
+  }
+  c.layout.emplace(t, rows_, std::move(bytes));
+  Limits limits;
+  c.direct = plan_allgather(t, *c.layout, limits, options_, context_->rank());
+  limits.peer_stores = limits.peer_loads = false;
+  c.has_staged = staged_foreign_;
+  if (c.has_staged) c.staged = plan_allgather(t, *c.layout, limits, options_, context_->rank());
+  return c;
+}
+
+bool Group::can_reduce(int out_dtype) const {
+  return std::all_of(params_.begin(), params_.end(), [&](const Param& p) {
+    return p.frozen || may_sum_into(p.grad, out_dtype ? static_cast<Dtype>(out_dtype) : p.shard);
+  });
+}
+
+Types Group::reduce_types(int out_dtype) const {
+  Types types;
+  for (const Param& p : params_) {
+    const Dtype out = out_dtype ? static_cast<Dtype>(out_dtype) : p.shard;
+    types.param.push_back(p.grad);
+    types.shard.push_back(out);
+    types.acc.push_back(p.grad == Dtype::fp64 || out == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32);
+  }
+  return types;
+}
+
+Collective Group::plan_reduce(Types types) const {
+  const Topology& t = context_->topology();
+  Collective c;
+  std::vector<uint8_t> acc, grad;
+  for (size_t p = 0; p < params_.size(); p++) {
+    acc.push_back(params_[p].frozen ? 0 : static_cast<uint8_t>(bytes_of(types.acc[p])));
+    grad.push_back(params_[p].frozen ? 0 : static_cast<uint8_t>(bytes_of(types.param[p])));
+  }
+  const Layout partials(t, rows_, std::move(acc)), gradients(t, rows_, std::move(grad));
+  const bool raw = reduce_scatter_is_raw(t, partials, gradients, options_);
+  c.types = std::move(types);
+  c.layout.emplace(raw ? gradients : partials);
+  Limits limits;
+  const size_t least = reduce_scatter_workspace_min(t, *c.layout, raw, limits, options_);
+  if (options_.workspace_bytes && options_.workspace_bytes < least)
+    throw Error(Kind::arg, "tide_workspace_bytes = {} is too small for this list; the smallest that works is {}",
+                options_.workspace_bytes * slot_count, least * slot_count);
+  c.direct = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
+  limits.peer_stores = limits.peer_loads = false;
+  c.has_staged = staged_foreign_;
+  if (c.has_staged) c.staged = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
+  const_cast<Group*>(this)->reduce_min_ = std::max(reduce_min_, least);
+  return c;
+}
+
+const Collective& Group::reduce(int out_dtype) {
+  const auto known = reduce_of_.find(out_dtype);
+  if (known != reduce_of_.end()) return *known->second;
+  const Types types = reduce_types(out_dtype);
+  for (const auto& c : reduces_)
+    if (c->types.acc == types.acc && c->types.shard == types.shard) return *(reduce_of_[out_dtype] = c.get());
+  reduces_.push_back(std::make_unique<Collective>(plan_reduce(types)));
+  return *(reduce_of_[out_dtype] = reduces_.back().get());
+}
+
+std::string Group::param_name(int64_t p) const {
+  if (p < 0 || static_cast<size_t>(p) >= names_.size()) return "";
+  return prefix_ + names_[static_cast<size_t>(p)];
+}
+
+void Group::set_names(const std::string& prefix, const std::vector<std::string>& names) {
+  prefix_ = prefix;
+  names_ = names;
+}
+
+size_t Group::full_bytes() const {
+  size_t bytes = 0;
+  for (const Param& p : params_) bytes += static_cast<size_t>(p.elems()) * bytes_of(p.full);
+  return bytes;
+}
+
+size_t Group::shard_bytes() const {
+  size_t bytes = 0;
+  for (size_t p = 0; p < params_.size(); p++)
+    bytes += static_cast<size_t>(rows_of(static_cast<int>(p), context_->comm_rank()) * params_[p].shape.row_elems) * bytes_of(params_[p].shard);
+  return bytes;
+}
+
+static size_t need_of(const Collective& c) {
+  return slot_count * std::max(c.direct.need.total(), c.has_staged ? c.staged.need.total() : 0);
+}
+
+size_t Group::gather_workspace_bytes() const { return need_of(gather_); }
+
+size_t Group::reduce_workspace_bytes() const {
+  size_t bytes = 0;
+  for (const auto& c : reduces_) bytes = std::max(bytes, need_of(*c));
+  return bytes;
+}
+
+size_t Group::reduce_workspace_min_bytes() const { return slot_count * reduce_min_; }
+
+}  // namespace tide

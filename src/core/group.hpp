@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A parameter list sharded over a communicator: what every rank agreed on at creation, the plans, the tables through which the
+// ranks of a node learn each other's addresses, and the one call that a group can have under way.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "core/context.hpp"
+#include "core/error.hpp"
+#include "core/settings.hpp"
+#include "plan/plan.hpp"
+
+namespace tide {
+
+struct Param {
+  Shape shape;
+  Dtype full = Dtype::fp32, shard = Dtype::fp32, grad = Dtype::fp32;
+  bool frozen = false;       // MPIX_TIDE_NOGRAD
+  int dtype = 0, types = 0;  // as the user gave them
+  int64_t elems() const { return shape.rows * shape.row_elems; }
+};
+
+struct Collective {          // one collective of a group, for one set of element types
+  Types types;
+  std::optional<Layout> layout;
+  Plan direct, staged;       // staged: where foreign memory can only be reached through the workspace
+  bool has_staged = false;
+};
+
+class Call;
+
+class Group {
+ public:
+  // Collective.  first_row null: the chunk layout.
+  static std::shared_ptr<Group> create(MPI_Comm comm, std::vector<Param> params, const int64_t* first_row, MPI_Info info,
+                                       const std::optional<Error>& fault);
+  ~Group();
+
+  Context& context() const { return *context_; }
+  const std::shared_ptr<Context>& context_pointer() const { return context_; }
+  const std::vector<Param>& params() const { return params_; }
+  const Rows& rows() const { return *rows_; }
+  const Settings& settings() const { return settings_; }
+  uint64_t number() const { return number_; }
+  std::string param_name(int64_t p) const;
+  void set_names(const std::string& prefix, const std::vector<std::string>& names);
+  int64_t rows_of(int p, int comm_rank) const { return rows_->count(p, comm_rank); }
+
+  const Collective& gather() const { return gather_; }
+  const Collective& reduce(int out_dtype);             // planned at first use of an output type, within the reserved workspace
+  bool can_reduce(int out_dtype) const;                // every gradient may be summed into that type (0: its shard type)
+  Types reduce_types(int out_dtype) const;
+  size_t full_bytes() const, shard_bytes() const;
+  size_t gather_workspace_bytes() const, reduce_workspace_bytes() const, reduce_workspace_min_bytes() const;
+  bool staged_foreign() const { return staged_foreign_; }
+  Call& call() { return *call_; }
+
+ private:
+  Group() = default;
+  void agree_on_description(bool ragged, const int64_t* first_row);
+  void plan_all();
+  Collective plan_gather() const;
+  Collective plan_reduce(Types types) const;
+
+  std::shared_ptr<Context> context_;
+  std::vector<Param> params_;
+  std::shared_ptr<const Rows> rows_;
+  Settings settings_;
+  Options options_;
+  uint64_t number_ = 0;
+  std::string prefix_;
+  std::vector<std::string> names_;
+  bool staged_foreign_ = false;
+  Collective gather_;
+  std::vector<std::unique_ptr<Collective>> reduces_;   // one per set of accumulation and output types
+  std::map<int, const Collective*> reduce_of_;         // by out_dtype
+  size_t reduce_min_ = 0, reduce_need_ = 0;
+  std::unique_ptr<Call> call_;
+};
+
+// Output types that api.md allows for a gradient of this type.
+bool may_sum_into(Dtype grad, Dtype out);
+bool may_gather_as(Dtype shard, Dtype full);
+
+}  // namespace tide

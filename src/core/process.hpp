@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// One record per process.  It hangs on MPI_COMM_SELF, whose attributes MPI_Finalize deletes first, with MPI still usable: that
+// is where everything that the user left alive is let go.  The record itself is never destroyed.
+#pragma once
+#include <mpi.h>
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/memory.hpp"
+
+namespace tide {
+
+class Context;
+
+struct MemoryKind {                    // of a segment that MPIX_Tide_alloc handed out here
+  std::vector<uint64_t> members;       // numbers of the processes that map it, sorted
+  bool shared = false;                 // tide_share = node
+};
+
+class Process {
+ public:
+  static Process& get();               // Error{other} before MPI_Init and after MPI_Finalize
+  static bool usable();                // between MPI_Init and MPI_Finalize
+
+  const uint64_t number;               // random: names this process to its peers
+  Mailbox mailbox;
+  MemoryRegistry memory;
+  uint64_t probe_word;                 // peers read it to see whether they may
+
+  std::shared_ptr<Context> context_of(MPI_Comm comm);            // null: none yet.  Cached on the communicator
+  void keep(MPI_Comm comm, std::shared_ptr<Context> context);
+  void remember(SegmentId id, MemoryKind kind);
+  void forget(SegmentId id);
+  // Do all of these processes map it?  shared: it is node-shared memory.
+  bool reaches(SegmentId id, const std::vector<uint64_t>& members, bool& shared) const;
+  void at_finalize();
+
+ private:
+  Process();
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<Context>> contexts_;
+  std::unordered_map<SegmentId, MemoryKind> kinds_;
+  int context_key_ = MPI_KEYVAL_INVALID, self_key_ = MPI_KEYVAL_INVALID;
+};
+
+}  // namespace tide

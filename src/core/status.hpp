@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What is wrong with a call, in the few words that travel with it: every rank enters a call with one of these, all ranks fold
+// them, and all tell the same story.  The text is made at the end, on each rank, from the same numbers.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace tide {
+
+enum class Fault : int16_t {
+  none = 0,
+  null_input, null_output, unaligned_input, unaligned_output, inputs_in_outputs, outputs_overlap,
+  shared_gradient, shared_output, partly_shared, in_place_types, in_place_reduce,
+  bad_op, bad_out_dtype, out_dtype, uint8_gradient, gather_types, bad_scale, busy, null_list, differs, peer_memory, transfer
+};
+
+struct Status {
+  int32_t rank = INT32_MAX;  // communicator rank that reports; INT32_MAX: all is well
+  int16_t kind = 0;          // Kind
+  Fault fault = Fault::none;
+  int64_t param = -1;
+  bool good() const { return rank == INT32_MAX; }
+  // Idempotent and order-free: the lowest rank's report stays.
+  void fold(const Status& other) {
+    if (other.rank < rank) *this = other;
+  }
+};
+static_assert(sizeof(Status) == 16);
+
+// "rank 2: gradient of parameter 3 (layer.w) is NULL ...": one line with the remedy.
+std::string describe(const Status&, const std::string& param_name);
+
+}  // namespace tide
