@@ -28,7 +28,6 @@ struct Addresses {
   const void* const* shard_in = nullptr;    // [parameter], all-gather: own shards; a null entry: in place
   void* const* shard_out = nullptr;         // [parameter], reduce-scatter: own shards
   std::vector<char*> workspace;             // [local rank]: start of the slot's workspace
-  std::vector<Workspace> regions;           // [local rank]: sizes of stage, landing, partial in that order
   std::vector<int> pid;                     // [local rank]
 };
 

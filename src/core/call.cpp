@@ -51,7 +51,6 @@ Call::Call(Group& group)
   work_.sent.resize(static_cast<size_t>(locals) * index_count);
   work_.addresses.param.resize(static_cast<size_t>(locals));
   work_.addresses.workspace.resize(static_cast<size_t>(locals));
-  work_.addresses.regions.resize(static_cast<size_t>(locals));
   for (int l = 0; l < locals; l++) work_.addresses.pid.push_back(context_.peer(t.rank(context_.node(), l)).pid);
 }
 
@@ -222,7 +221,6 @@ void Call::bind() {
   for (int l = 0; l < node.size(); l++) {
     work_.addresses.param[static_cast<size_t>(l)] = s.table.of(l).data();
     work_.addresses.workspace[static_cast<size_t>(l)] = context_.workspace(l, work_.slot);
-    work_.addresses.regions[static_cast<size_t>(l)] = work_.plan->need;  // of a peer only its stage is addressed, which is first
   }
   work_.addresses.shard_in = arguments_.reduce ? nullptr : s.inputs.data();
   work_.addresses.shard_out = arguments_.reduce ? s.outputs.data() : nullptr;

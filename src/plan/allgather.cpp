@@ -134,16 +134,22 @@ struct Gather {
     const size_t base = h < g && M > 1 ? rotated(n, M, h) : 0;
     return {Buffer::stage, r, base + j % 2 * std::min(ring_bytes, y.packed_bytes(r))};
   }
+  // The slot of piece j is free once the others have taken piece j - 2.  A peer that has a piece j
+  // - 1 said so by passing it; of the others this rank has to hear.
+  bool silent(int h, uint64_t j) const { return ring_pieces[h] < j; }
   void push(Interval v, uint64_t j) {
-    if (j >= 2)
-      each_other([&](int peer) { plan.add(Lane::copy, Wait{peer, gathered_free, j - 1}); });
+    for (int h = 0; h < L; h++)
+      if (h != l && j >= 2 && silent(h, j))
+        plan.add(Lane::copy,
+                 Wait{t.rank(n, h), gathered_free, j - std::max<uint64_t>(1, ring_pieces[h])});
     plan.add(Lane::copy, Copy{ring_slot(rank, j), {Buffer::shard, rank}, v});
     each_other([&](int peer) { plan.add(Lane::copy, Signal{peer, gathered}); });
   }
   void take(Interval v, uint64_t j) {
     plan.add(Lane::copy, Wait{v.rank, gathered, j + 1});
     plan.add(Lane::copy, Copy{{Buffer::param, rank}, ring_slot(v.rank, j), v});
-    if (ring_pieces[t.local(v.rank)] > j + 2) plan.add(Lane::copy, Signal{v.rank, gathered_free});
+    if (ring_pieces[t.local(v.rank)] > j + 2 && silent(l, j + 2))
+      plan.add(Lane::copy, Signal{v.rank, gathered_free});
   }
   uint64_t pieces_of(int r) const {
     uint64_t count = 0;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Clock components: four of each rank (its lanes, and its puts' reads), known everywhere; and, inside a node, how many puts each
-// of its ranks has taken from each node.  The latter do not travel between nodes: nobody there touches this memory but by puts.
+// Clock components: four of each rank (its lanes, and its puts' reads), known everywhere; and,
+// inside a node, how many puts each of its ranks has taken from each node.  The latter do not
+// travel between nodes: nobody there touches this memory but by puts.
 #include "plan/check.hpp"
 
 #include <deque>
@@ -27,7 +28,8 @@ overload(F...) -> overload<F...>;
 
 using Clock = std::vector<uint32_t>;
 using Shared = std::shared_ptr<const Clock>;
-constexpr int parts = lane_count + 1;  // of a rank; the last: reads of its puts, and, as a turn, its wire
+constexpr int parts =
+    lane_count + 1;  // of a rank; the last: reads of its puts, and, as a turn, its wire
 constexpr int copy_lane = 0, rail_lane = 1, wire = lane_count;
 
 uint64_t mix(uint64_t x) {
@@ -35,7 +37,9 @@ uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
-uint64_t add(uint64_t a, uint64_t b) { return mix(3 * mix(a) + b) | 1; }  // neither commutative nor associative
+uint64_t add(uint64_t a, uint64_t b) {
+  return mix(3 * mix(a) + b) | 1;
+}  // neither commutative nor associative
 
 struct Message {
   int to, index;
@@ -44,9 +48,9 @@ struct Message {
 };
 struct Box {  // signals of one (sender, receiver, index)
   uint64_t count = 0, per_call = 0, dropped = 0;
-  std::deque<Shared> clocks;  // of signals dropped + 1, ...
-  int waiting = -1;           // turn
-  int sends = -1, waits = -1; // lanes
+  std::deque<Shared> clocks;   // of signals dropped + 1, ...
+  int waiting = -1;            // turn
+  int sends = -1, waits = -1;  // lanes
 };
 struct Open {  // granted to a rail peer
   Region place;
@@ -65,14 +69,24 @@ struct Rank {
 
 class Execution {
  public:
-  Execution(const Topology& t, const Layout& y, const std::vector<Plan>& plans, const Limits& limits, const CheckOptions& o)
-      : t_(t), y_(y), plans_(plans), barrier_(!limits.sync_in_plan), o_(o), N(t.ranks()), M(t.nodes()),
-        gather_(o.collective == Collective::allgather), random_(o.seed), ranks_(N) {
+  Execution(const Topology& t, const Layout& y, const std::vector<Plan>& plans,
+            const Limits& limits, const CheckOptions& o)
+      : t_(t),
+        y_(y),
+        plans_(plans),
+        barrier_(!limits.sync_in_plan),
+        o_(o),
+        N(t.ranks()),
+        M(t.nodes()),
+        gather_(o.collective == Collective::allgather),
+        random_(o.seed),
+        ranks_(N) {
     for (int r = 0; r < N; r++)
       for (int d = 0; d < N; d++) memory_.emplace_back(y.packed_bytes(d));
     for (int r = 0; r < N; r++) memory_.emplace_back(y.packed_bytes(r));
     for (int r = 0; r < N; r++)
-      for (size_t bytes : {plans[r].need.stage, plans[r].need.landing, plans[r].need.partial}) memory_.emplace_back(bytes);
+      for (size_t bytes : {plans[r].need.stage, plans[r].need.landing, plans[r].need.partial})
+        memory_.emplace_back(bytes);
     clock_.resize(static_cast<size_t>(N) * parts);
     published_.resize(clock_.size());
     queued_.resize(clock_.size());
@@ -93,7 +107,8 @@ class Execution {
       const int turn = turns_[pick], r = turn / parts;
       int left = o_.random ? 1 + static_cast<int>(random_() % (2u << random_() % 5)) : 1 << 30;
       bool moving = true;
-      while (left-- > 0 && moving) moving = turn % parts == wire ? deliver(r) : advance(r, turn % parts);
+      while (left-- > 0 && moving)
+        moving = turn % parts == wire ? deliver(r) : advance(r, turn % parts);
       if (!moving) {
         turns_[pick] = turns_.back();
         turns_.pop_back();
@@ -106,7 +121,9 @@ class Execution {
 
  private:
   // --- calls ---
-  uint64_t input(int r, int call) const { return mix(static_cast<uint64_t>(r) * 1000003 + call + 17) | 1; }
+  uint64_t input(int r, int call) const {
+    return mix(static_cast<uint64_t>(r) * 1000003 + call + 17) | 1;
+  }
   uint64_t expected(int call) const {
     if (gather_) return input(0, call);
     uint64_t total = 0, layer = 0;
@@ -138,8 +155,10 @@ class Execution {
   Memory& param(int r, int d) { return memory_[static_cast<size_t>(r) * N + d]; }
   Memory& shard(int r) { return memory_[static_cast<size_t>(N) * N + r]; }
 
-  void user_writes(int r, Memory& m, int place, uint64_t expression) {  // the program itself, between calls
-    if (o_.clocks && m.bytes()) m.each(0, m.bytes(), [&](Range& x, size_t) { check_write(r * parts, x); });
+  void user_writes(int r, Memory& m, int place,
+                   uint64_t expression) {  // the program itself, between calls
+    if (o_.clocks && m.bytes())
+      m.each(0, m.bytes(), [&](Range& x, size_t) { check_write(r * parts, x); });
     m.reset({expression, place, 0});
     if (o_.clocks && !barrier_ && m.bytes())  // else everybody waits for the entry that follows
       m.each(0, m.bytes(), [&](Range& x, size_t) { x.written = now(r * parts); });
@@ -187,7 +206,8 @@ class Execution {
         std::copy(all.begin(), all.end(), clock_[i].begin());
         const int q = static_cast<int>(i) / parts, n = t_.node(q);
         for (int h = 0; h < t_.size(n); h++)
-          for (int m = 0; m < M; m++) clock_[i][landing_part(t_.rank(n, h), m)] = taken(t_.rank(n, h), m);
+          for (int m = 0; m < M; m++)
+            clock_[i][landing_part(t_.rank(n, h), m)] = taken(t_.rank(n, h), m);
         published_[i] = nullptr;
         clock_[i][i]++;
       }
@@ -223,12 +243,14 @@ class Execution {
       if (x.value.rank != place || x.value.place != x.begin) fail(r, "output from a wrong place");
     });
   }
-  // Once a rank's lanes are past their last read of inputs and it has heard of its peers' reads, the program may overwrite them.
+  // Once a rank's lanes are past their last read of inputs and it has heard of its peers' reads,
+  // the program may overwrite them.
   void note_release(int r, int lane) {
     Rank& k = ranks_[r];
     if (k.released) return;
     if (o_.clocks && lane >= 0 && k.at[lane] == k.release[lane])
-      for (size_t i = 0; i < k.at_release.size(); i++) k.at_release[i] = std::max(k.at_release[i], clock_[r * parts + lane][i]);
+      for (size_t i = 0; i < k.at_release.size(); i++)
+        k.at_release[i] = std::max(k.at_release[i], clock_[r * parts + lane][i]);
     for (int i = 0; i < lane_count; i++)
       if (k.at[i] < k.release[i]) return;
     k.released = true;
@@ -249,7 +271,9 @@ class Execution {
   Box& box(int to, int from, int index) {
     return boxes_[((static_cast<uint64_t>(to) * N) + from) * index_count + index];
   }
-  bool granted_away(int index) const { return o_.two_sided && (index == granted || index == credit); }
+  bool granted_away(int index) const {
+    return o_.two_sided && (index == granted || index == credit);
+  }
   void count_signals() {
     std::map<Box*, uint64_t> until;
     std::map<std::pair<int, int>, int> put_index;
@@ -270,8 +294,10 @@ class Execution {
           if (auto* s = std::get_if<Signal>(&op)) sends(s->peer, s->index);
           if (auto* p = std::get_if<Put>(&op)) {
             sends(p->peer, p->signal);
-            if (put_index.try_emplace({r, p->peer}, p->signal).first->second != p->signal) fail(r, "two put indices for one peer");
-            if (t_.local(p->peer) != t_.local(r) || t_.node(p->peer) == t_.node(r)) fail(r, "put off its rail");
+            if (put_index.try_emplace({r, p->peer}, p->signal).first->second != p->signal)
+              fail(r, "two put indices for one peer");
+            if (t_.local(p->peer) != t_.local(r) || t_.node(p->peer) == t_.node(r))
+              fail(r, "put off its rail");
             if (lane != rail_lane) fail(r, "put off the rail lane");
           }
           if (auto* w = std::get_if<Wait>(&op)) {
@@ -285,7 +311,8 @@ class Execution {
       }
     for (auto& [key, b] : boxes_)
       if (o_.balance && b.per_call != (until.count(&b) ? until[&b] : 0))
-        throw std::runtime_error("signal index " + std::to_string(key % index_count) + ": sent and waited for differ");
+        throw std::runtime_error("signal index " + std::to_string(key % index_count) +
+                                 ": sent and waited for differ");
     for (int call = 0; call < o_.calls; call++) expected_.push_back(expected(call));
   }
   void send(int r, int lane, Message m) {
@@ -350,14 +377,17 @@ class Execution {
     return at != opens_.end() && !at->second.empty();
   }
   void open(int r, int lane, int peer, const Incoming& in) {
-    if (in.region.rank != r || !in.bytes || !in.chunk) fail(r, "grant of nothing, or of foreign memory");
+    if (in.region.rank != r || !in.bytes || !in.chunk)
+      fail(r, "grant of nothing, or of foreign memory");
     Memory& m = object(in.region, {});
     bounds(r, m, in.region.offset, in.bytes);
     Open o{in.region, in.bytes, in.chunk, 0, {}};
     uint32_t& count = opened_[{r, peer}];
     for (size_t at = 0; at < in.bytes; at += in.chunk) {
-      const size_t begin = in.region.offset + at, end = in.region.offset + std::min(in.bytes, at + in.chunk);
-      if (o_.clocks) m.each(begin, end, [&](Range& x, size_t) { check_write(r * parts + lane, x); });
+      const size_t begin = in.region.offset + at,
+                   end = in.region.offset + std::min(in.bytes, at + in.chunk);
+      if (o_.clocks)
+        m.each(begin, end, [&](Range& x, size_t) { check_write(r * parts + lane, x); });
       Range& x = m.store(begin, end);
       x.value = {};
       x.reads.clear();
@@ -371,16 +401,21 @@ class Execution {
     auto& list = opens_[{p.peer, r}];
     if (list.empty()) fail(r, "put that was not granted");
     Open& o = list.front();
-    const bool here = p.dst.buffer == o.place.buffer && p.dst.rank == p.peer && p.dst.offset == o.place.offset + o.at;
-    if (!here || p.bytes != std::min(o.chunk, o.bytes - o.at)) fail(r, "put differs from its grant");
-    if (o_.clocks && !o_.two_sided && clock_[r * parts + rail_lane][o.granted.part] < o.granted.time)
+    const bool here = p.dst.buffer == o.place.buffer && p.dst.rank == p.peer &&
+                      p.dst.offset == o.place.offset + o.at;
+    if (!here || p.bytes != std::min(o.chunk, o.bytes - o.at))
+      fail(r, "put differs from its grant");
+    if (o_.clocks && !o_.two_sided &&
+        clock_[r * parts + rail_lane][o.granted.part] < o.granted.time)
       fail(r, "put does not wait for its grant");
     o.at += p.bytes;
     if (o.at == o.bytes) list.pop_front();
   }
 
   // --- clocks ---
-  size_t landing_part(int r, int m) const { return static_cast<size_t>(N) * parts + static_cast<size_t>(t_.local(r)) * M + m; }
+  size_t landing_part(int r, int m) const {
+    return static_cast<size_t>(N) * parts + static_cast<size_t>(t_.local(r)) * M + m;
+  }
   void tick(int thread) { clock_[thread][thread]++; }
   Epoch now(int thread) {  // of an access: later than what was published
     if (published_[thread]) {
@@ -391,14 +426,16 @@ class Execution {
   }
   void join(int thread, int other) {
     now(other);
-    for (size_t i = 0; i < clock_[other].size(); i++) clock_[thread][i] = std::max(clock_[thread][i], clock_[other][i]);
+    for (size_t i = 0; i < clock_[other].size(); i++)
+      clock_[thread][i] = std::max(clock_[thread][i], clock_[other][i]);
     tick(other);
   }
   Shared publish(int r, int lane) {
     const int thread = r * parts + lane;
     if (!published_[thread]) {
       auto copy = std::make_shared<Clock>(clock_[thread]);
-      if (lane == rail_lane) (*copy)[r * parts + wire] = ranks_[r].puts;  // a Signal reports its lane's puts
+      if (lane == rail_lane)
+        (*copy)[r * parts + wire] = ranks_[r].puts;  // a Signal reports its lane's puts
       published_[thread] = copy;
     }
     return published_[thread];
@@ -416,13 +453,17 @@ class Execution {
   // --- memory ---
   Memory& object(const Region& p, const Interval& v) {
     switch (p.buffer) {
-      case Buffer::param: return param(p.rank, v.rank);
-      case Buffer::shard: return shard(p.rank);
+      case Buffer::param:
+        return param(p.rank, v.rank);
+      case Buffer::shard:
+        return shard(p.rank);
       case Buffer::stage:
       case Buffer::landing:
-      case Buffer::partial: break;
+      case Buffer::partial:
+        break;
     }
-    return memory_[static_cast<size_t>(N) * (N + 1) + static_cast<size_t>(p.rank) * 3 + (static_cast<size_t>(p.buffer) - 2)];
+    return memory_[static_cast<size_t>(N) * (N + 1) + static_cast<size_t>(p.rank) * 3 +
+                   (static_cast<size_t>(p.buffer) - 2)];
   }
   static bool by_interval(Buffer b) { return b == Buffer::param || b == Buffer::shard; }
   void bounds(int r, const Memory& m, size_t at, size_t bytes) {
@@ -432,7 +473,8 @@ class Execution {
     if (t_.node(p.rank) != t_.node(r)) fail(r, "access to another node's memory");
     if (p.buffer == Buffer::shard && p.rank != v.rank) fail(r, "rows of another rank in a shard");
     if (!v.size()) fail(r, "empty operation");
-    if (y_.align_down(v.rank, v.begin) != v.begin || y_.align_down(v.rank, v.end) != v.end) fail(r, "an element is cut");
+    if (y_.align_down(v.rank, v.begin) != v.begin || y_.align_down(v.rank, v.end) != v.end)
+      fail(r, "an element is cut");
     const size_t at = by_interval(p.buffer) ? v.begin : p.offset;
     bounds(r, m, at, v.size());
     return at;
@@ -457,7 +499,8 @@ class Execution {
     runs_.clear();
     m.load(at, at + v.size(), runs_);
     if (runs_.size() != 1 || !runs_[0].value.expression) fail(r, "mixed or missing data are read");
-    if (runs_[0].value.rank != v.rank || runs_[0].value.place != v.begin) fail(r, "data of another place are read");
+    if (runs_[0].value.rank != v.rank || runs_[0].value.place != v.begin)
+      fail(r, "data of another place are read");
     return runs_[0].value.expression;
   }
   void store(int r, int lane, const Region& p, const Interval& v, uint64_t expression) {
@@ -484,15 +527,18 @@ class Execution {
     std::vector<uint64_t> x(rows);
     for (int h = 0; h < rows; h++) {
       Region p = s.src;
-      if (s.rows == every_local) p.rank = t_.rank(n, h);
-      else p.offset += h * s.src.pitch;
+      if (s.rows == every_local)
+        p.rank = t_.rank(n, h);
+      else
+        p.offset += h * s.src.pitch;
       x[h] = load(r, lane, p, s.interval);
     }
     uint64_t total = 0;
     for (int i = 0; i < rows; i++) {
       uint64_t one = x[s.order == Order::ranks ? t_.position(i) : i];
       if (s.order == Order::nodes)
-        for (const int node = t_.node(i); i + 1 < rows && t_.node(i + 1) == node; i++) one = add(one, x[i + 1]);
+        for (const int node = t_.node(i); i + 1 < rows && t_.node(i + 1) == node; i++)
+          one = add(one, x[i + 1]);
       total = total ? add(total, one) : one;
     }
     put_down(r, lane, s.dst, s.base, s.interval, total);
@@ -505,7 +551,8 @@ class Execution {
       layer += mix(load(r, lane, {s.src.buffer, t_.rank(n, h), s.src.offset}, s.interval));
     put_down(r, lane, s.dst, s.base, s.interval, mix(layer) | 1);
   }
-  void put_down(int r, int lane, const Region& dst, const std::optional<Region>& base, const Interval& v, uint64_t total) {
+  void put_down(int r, int lane, const Region& dst, const std::optional<Region>& base,
+                const Interval& v, uint64_t total) {
     store(r, lane, dst, v, base ? add(load(r, lane, *base, v), total) : total);
   }
   void copy(int r, int lane, const Copy& c) {
@@ -515,7 +562,8 @@ class Execution {
       store(r, lane, {c.dst.buffer, t_.rank(n, h), c.dst.offset}, c.interval, x);
   }
   void put(int r, int lane, const Put& p) {
-    if (by_interval(p.dst.buffer) || by_interval(p.src.buffer) || p.src.rank != r || !p.bytes) fail(r, "bad put");
+    if (by_interval(p.dst.buffer) || by_interval(p.src.buffer) || p.src.rank != r || !p.bytes)
+      fail(r, "bad put");
     Memory &from = object(p.src, {}), &to = object(p.dst, {});
     bounds(r, from, p.src.offset, p.bytes);
     bounds(r, to, p.dst.offset, p.bytes);
@@ -523,7 +571,8 @@ class Execution {
     const uint32_t k = ++ranks_[r].puts;
     Message m{p.peer, p.signal, p, nullptr};
     if (o_.clocks) {
-      saw(from, p.src.offset, p.bytes, r * parts + lane, {static_cast<uint32_t>(r * parts + wire), k});
+      saw(from, p.src.offset, p.bytes, r * parts + lane,
+          {static_cast<uint32_t>(r * parts + wire), k});
       published_[r * parts + lane] = nullptr;  // what was published does not report this put
       auto snapshot = std::make_shared<Clock>(clock_[r * parts + lane]);
       tick(r * parts + lane);
@@ -536,7 +585,9 @@ class Execution {
     if (granted_away(s.index)) return;
     send(r, lane, {s.peer, s.index, {}, o_.clocks ? publish(r, lane) : nullptr});
   }
-  uint64_t needed(const Box& b, int r, const Wait& w) const { return ranks_[r].call * b.per_call + w.until; }
+  uint64_t needed(const Box& b, int r, const Wait& w) const {
+    return ranks_[r].call * b.per_call + w.until;
+  }
   bool wait(int r, int lane, const Wait& w) {
     if (w.until == 0 || granted_away(w.index)) return true;
     Box& b = box(r, w.peer, w.index);
@@ -564,7 +615,9 @@ class Execution {
     return true;
   }
   int next_lane(int r) const {
-    return ranks_[r].next < plans_[r].emitted.size() ? static_cast<int>(plans_[r].emitted[ranks_[r].next]) : -1;
+    return ranks_[r].next < plans_[r].emitted.size()
+               ? static_cast<int>(plans_[r].emitted[ranks_[r].next])
+               : -1;
   }
   void queue(int turn) {
     if (queued_[turn]) return;
@@ -577,13 +630,14 @@ class Execution {
     if (o_.single_queue && (lane = next_lane(r)) < 0) return false;
     if (k.at[lane] == plans_[r].lanes[lane].size()) return false;
     const Op& op = plans_[r].lanes[lane][k.at[lane]];
-    const bool moved = std::visit(overload{[&](const Copy& c) { return copy(r, lane, c), true; },
-                                           [&](const Put& p) { return put(r, lane, p), true; },
-                                           [&](const Signal& s) { return signal(r, lane, s), true; },
-                                           [&](const Wait& w) { return wait(r, lane, w); },
-                                           [&](const Sum& s) { return sum(r, lane, s), true; },
-                                           [&](const SwitchSum& s) { return switch_sum(r, lane, s), true; }},
-                                  op);
+    const bool moved =
+        std::visit(overload{[&](const Copy& c) { return copy(r, lane, c), true; },
+                            [&](const Put& p) { return put(r, lane, p), true; },
+                            [&](const Signal& s) { return signal(r, lane, s), true; },
+                            [&](const Wait& w) { return wait(r, lane, w); },
+                            [&](const Sum& s) { return sum(r, lane, s), true; },
+                            [&](const SwitchSum& s) { return switch_sum(r, lane, s), true; }},
+                   op);
     if (!moved) return false;
     k.at[lane]++;
     k.next++;
@@ -592,13 +646,15 @@ class Execution {
     return true;
   }
   [[noreturn]] void fail(int r, const std::string& what) const {
-    throw std::runtime_error("rank " + std::to_string(r) + ", call " + std::to_string(ranks_[r].call) + ": " + what);
+    throw std::runtime_error("rank " + std::to_string(r) + ", call " +
+                             std::to_string(ranks_[r].call) + ": " + what);
   }
   [[noreturn]] void fail_deadlock() const {
     for (int r = 0; r < N; r++)
       for (int lane = 0; ranks_[r].begun && lane < lane_count; lane++)
         if (ranks_[r].at[lane] < plans_[r].lanes[lane].size())
-          fail(r, "deadlock; lane " + std::to_string(lane) + " stands at operation " + std::to_string(ranks_[r].at[lane]));
+          fail(r, "deadlock; lane " + std::to_string(lane) + " stands at operation " +
+                      std::to_string(ranks_[r].at[lane]));
     throw std::runtime_error("deadlock: a put is never taken");
   }
 
@@ -628,7 +684,8 @@ class Execution {
 
 }  // namespace
 
-CheckResult check(const Topology& t, const Layout& y, const std::vector<Plan>& plans, const Limits& limits, const CheckOptions& o) {
+CheckResult check(const Topology& t, const Layout& y, const std::vector<Plan>& plans,
+                  const Limits& limits, const CheckOptions& o) {
   return {Execution(t, y, plans, limits, o).go()};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that the checker works on: per buffer, byte ranges that were written by one operation.  Its size depends on the
-// number of operations, not on the number of bytes.
+// The memory that the checker works on: per buffer, byte ranges that were written by one operation.
+// Its size depends on the number of operations, not on the number of bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace tide::proof {
 
-struct Value {             // of the first byte of a range; the next byte stands one place further
-  uint64_t expression = 0; // 0: never written, or garbage
-  int rank = -1;           // whose packed shard
-  size_t place = 0;        // packed byte
+struct Value {              // of the first byte of a range; the next byte stands one place further
+  uint64_t expression = 0;  // 0: never written, or garbage
+  int rank = -1;            // whose packed shard
+  size_t place = 0;         // packed byte
 };
 struct Run {
   size_t bytes;
@@ -39,13 +39,15 @@ class Memory {
     ranges_.clear();
     ranges_.push_back({0, value});
   }
-  // f(Range&) for each range of [begin, end), cut so that it lies inside.  The caller has checked the bounds.
+  // f(Range&) for each range of [begin, end), cut so that it lies inside.  The caller has checked
+  // the bounds.
   template <class F>
   void each(size_t begin, size_t end, F&& f) {
     if (begin >= end) return;
     size_t i = cut(begin);
     const size_t last = end < bytes_ ? cut(end) : ranges_.size();
-    for (; i < last; i++) f(ranges_[i], (i + 1 < ranges_.size() ? ranges_[i + 1].begin : bytes_) - ranges_[i].begin);
+    for (; i < last; i++)
+      f(ranges_[i], (i + 1 < ranges_.size() ? ranges_[i + 1].begin : bytes_) - ranges_[i].begin);
   }
   void load(size_t begin, size_t end, std::vector<Run>& runs) {  // leaves the ranges as they are
     if (begin >= end) return;
@@ -69,7 +71,8 @@ class Memory {
     if (!runs.empty()) {
       Run& last = runs.back();
       const Value v = shifted(last.value, last.bytes);
-      if (v.expression == next.value.expression && v.rank == next.value.rank && v.place == next.value.place) {
+      if (v.expression == next.value.expression && v.rank == next.value.rank &&
+          v.place == next.value.place) {
         last.bytes += next.bytes;
         return;
       }

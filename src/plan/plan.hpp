@@ -43,7 +43,7 @@ enum Index : int {
   arrived,      // rail lane to copy lane: a piece of the round is in the stage
   summed, partial_free, sent,                // sum lane <-> rail lane of one rank
   credit, landed,                            // reduce-scatter over a rail
-  layer_here, layer_read,                    // Latin square
+  layer_here, layer_read,                    // a chunk is complete in the landing / its rows were added (by another rank)
   granted,                                   // all-gather over a rail: each pair meets in one round only, so one index does
   round_0,                                   // round k of an all-gather is round_0 + k
   index_count = round_0 + 32
@@ -87,6 +87,7 @@ struct Plan {
   std::array<std::vector<Op>, lane_count> lanes;
   std::vector<Lane> emitted;             // lane of each operation in order of emission
   Workspace need;                        // of this rank
+  Workspace places;                      // sizes of the buffers of any rank of the node that has them, in this order
   std::array<size_t, lane_count> inputs; // this rank's own reads of its inputs end with this many operations of each lane
   bool raw = false;                      // reduce-scatter: gradients, not partials, cross the rails
   int rounds = 0, chunks = 0;            // of the rail; chunks: pieces of one destination

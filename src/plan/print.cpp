@@ -11,15 +11,17 @@ namespace {
 
 std::string name_of(int index) {
   static constexpr std::array<const char*, round_0> names = {
-      "ready",      "done",         "inputs_read", "staged",   "stage_free",    "own_staged",
-      "own_free",   "gathered",     "gathered_free", "arrived", "summed",       "partial_free",
-      "sent",       "credit",       "landed",      "layer_here", "layer_read",  "granted"};
+      "ready",    "done",     "inputs_read",   "staged",     "stage_free", "own_staged",
+      "own_free", "gathered", "gathered_free", "arrived",    "summed",     "partial_free",
+      "sent",     "credit",   "landed",        "layer_here", "layer_read", "granted"};
   return index < round_0 ? names[index] : fmt::format("round_{}", index - round_0);
 }
 std::string text(int rank) { return rank == every_local ? "every_local" : std::to_string(rank); }
 std::string text(const Region& p) {
-  static constexpr std::array<const char*, 5> names = {"param", "shard", "stage", "landing", "partial"};
-  const std::string place = fmt::format("{}@{}", names[static_cast<size_t>(p.buffer)], text(p.rank));
+  static constexpr std::array<const char*, 5> names = {"param", "shard", "stage", "landing",
+                                                       "partial"};
+  const std::string place =
+      fmt::format("{}@{}", names[static_cast<size_t>(p.buffer)], text(p.rank));
   const bool by_interval = p.buffer == Buffer::param || p.buffer == Buffer::shard;
   return by_interval ? place : fmt::format("{}+{}", place, p.offset);
 }
@@ -38,8 +40,8 @@ std::string text(const Put& p) {
 std::string text(const Signal& s) {
   std::string line = fmt::format("signal {} {}", text(s.peer), name_of(s.index));
   if (s.opens)
-    line += fmt::format(", opens {} for {} bytes of {} by {}", text(s.opens->region), s.opens->bytes,
-                        name_of(s.opens->signal), s.opens->chunk);
+    line += fmt::format(", opens {} for {} bytes of {} by {}", text(s.opens->region),
+                        s.opens->bytes, name_of(s.opens->signal), s.opens->chunk);
   return line;
 }
 std::string text(const Wait& w) {
@@ -62,7 +64,8 @@ std::string text(const SwitchSum& s) {
 std::string print(const Plan& plan) {
   static constexpr std::array<const char*, lane_count> lanes = {"copy", "rail", "sum "};
   std::string all = fmt::format(
-      "workspace: stage {}, landing {}, partial {}; inputs end at {} {} {}; {}{} rounds, {} chunks, "
+      "workspace: stage {}, landing {}, partial {}; inputs end at {} {} {}; {}{} rounds, {} "
+      "chunks, "
       "{} puts of {} bytes, {} bytes copied\n",
       plan.need.stage, plan.need.landing, plan.need.partial, plan.inputs[0], plan.inputs[1],
       plan.inputs[2], plan.raw ? "raw; " : "", plan.rounds, plan.chunks, plan.puts, plan.put_bytes,
@@ -71,7 +74,8 @@ std::string print(const Plan& plan) {
   for (const Lane lane : plan.emitted) {
     const size_t i = static_cast<size_t>(lane);
     const Op& op = plan.lanes[i][at[i]++];
-    all += fmt::format("{}  {}\n", lanes[i], std::visit([](const auto& one) { return text(one); }, op));
+    all += fmt::format("{}  {}\n", lanes[i],
+                       std::visit([](const auto& one) { return text(one); }, op));
   }
   return all;
 }

@@ -56,6 +56,7 @@ struct Planner {
   Ring own{own_staged, own_free, Lane::sum, cuts.own_slots()};
   size_t formed = 0, puts = 0, reads_left = 0;
   std::vector<uint64_t> credits = {}, landings = {};  // waited for, by node
+  std::vector<uint64_t> reads_by = {};                   // by local rank whose block this one carries
   uint64_t layers_here = 0, layers_read = 0;
   Plan plan = {};
 
@@ -222,16 +223,37 @@ struct Planner {
     if (a->last) latin ? add_layers(a->c) : add_rows(a->c);
     grant(when + pace);
   }
+  // The last sum of a destination rank is that rank's own, wherever its rows have landed: only it
+  // knows its outputs.  Larger nodes than the smallest have ranks whose block another one carries.
   void add_rows(int c) {
-    const Parts list = parts(n, l, {n, c});
-    const Order order = !raw ? Order::rows : o.rank_order ? Order::ranks : Order::nodes;
-    for (const Part& p : list)
-      plan.add(Lane::sum, Sum{{Buffer::shard, p.interval.rank},
-                              {},
-                              {Buffer::landing, rank, landing_slot(c) + p.offset, bytes_of(list)},
-                              cuts.landing_rows,
-                              order,
-                              p.interval});
+    for (const Part& p : parts(n, l, {n, c}))
+      if (p.interval.rank == rank)
+        last_sum(rank, c, p);
+      else
+        plan.add(Lane::sum, Signal{p.interval.rank, layer_here});
+    for (const Part& p : parts(n, l, {n, c}))
+      if (p.interval.rank != rank)
+        plan.add(Lane::sum, Wait{p.interval.rank, layer_read, ++reads_by[t.local(p.interval.rank)]});
+  }
+  void last_sum(int from, int c, const Part& p) {
+    const size_t row = bytes_of(parts(n, t.local(from), {n, c}));
+    plan.add(Lane::sum, Sum{{Buffer::shard, rank},
+                            {},
+                            {Buffer::landing, from, landing_slot(c) + p.offset, row},
+                            cuts.landing_rows,
+                            !raw ? Order::rows : o.rank_order ? Order::ranks : Order::nodes,
+                            p.interval});
+  }
+  // The same chunk at a rank without a rail: it adds its part up in its carrier's landing.
+  void add_carried(int when) {
+    const int by = l % g, c = when / steps;
+    if (M == 1 || when < 0 || when % steps != steps - 1 || c >= cuts.chunks_of(n, by)) return;
+    for (const Part& p : parts(n, by, {n, c})) {
+      if (p.interval.rank != rank) continue;
+      plan.add(Lane::sum, Wait{t.rank(n, by), layer_here, ++layers_here});
+      last_sum(t.rank(n, by), c, p);
+      plan.add(Lane::sum, Signal{t.rank(n, by), layer_read});
+    }
   }
   // Contributors of a layer stand at one offset of L ranks' landing: a full layer is the switch's,
   // a partial one (a slot never written holds garbage) is added in node order.
@@ -314,18 +336,19 @@ struct Planner {
     own.pushed.assign(g, 0);
     credits.assign(M, 0);
     landings.assign(M, 0);
+    reads_by.assign(L, 0);
     const size_t send_stage = M == 1 ? 0 : raw ? cuts.sends : loads ? 0 : send.slots;
     own.base = send_stage * L * slice;
+    plan.places.stage = own.base + (loads ? 0 : own.slots * L * slice);
+    if (M > 1) plan.places.landing = cuts.slots * cuts.landing_rows * slice + cuts.spare;
+    if (M > 1) plan.places.partial = (raw ? 0 : cuts.sends * slice) + cuts.last_sum;
     if (!carrier) return;
+    plan.need = plan.places;
     for (int when = 0; when < std::max(1, cuts.chunks * steps); when++) {
       send.total += send_at(l, when).has_value();
       own.total += own_at(l, when).has_value();
     }
     reads_left = loads ? own.total + send.total : 0;
-    plan.need.stage = own.base + (loads ? 0 : own.slots * L * slice);
-    if (M == 1) return;
-    plan.need.landing = cuts.slots * cuts.landing_rows * slice + cuts.spare;
-    plan.need.partial = (raw ? 0 : cuts.sends * slice) + cuts.last_sum;
   }
   Plan make() {
     workspace();
@@ -338,14 +361,16 @@ struct Planner {
         if (const auto x = own_at(h, now)) push(own, h, *x);
         if (const auto x = send_at(h, now + ahead)) push(send, h, *x);
       }
-      if (!carrier) continue;
+      if (!carrier) {
+        add_carried(now - 1);
+        continue;
+      }
       take_arrival(now - 1);
       add_own(now);
       form(now + ahead);
       put(now);
     }
     if (loads) each_local([&](int r) { plan.add(Lane::sum, Wait{r, inputs_read, 1}); });
-    if (limits.sync_in_plan && L > g) exchange(Lane::sum, done);  // carriers wrote others' shards
     plan.raw = raw;
     plan.rounds = M - 1;
     plan.chunks = cuts.chunks;

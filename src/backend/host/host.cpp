@@ -84,7 +84,7 @@ void HostBackend::deliver(Work& work, const Signal& signal) {
       const Region& r = signal.opens->region;
       rail_->open(work.slot, signal.peer, *signal.opens,
                   work.addresses.workspace[node_.local_rank()] +
-                      region_start(work.addresses.regions[node_.local_rank()], r.buffer) + r.offset);
+                      region_start(work.plan->places, r.buffer) + r.offset);
     }
     rail_->signal(work.slot, signal.peer, signal.index);
     return;
@@ -105,7 +105,7 @@ bool HostBackend::put(Work& work, const Put& put) {
   if (!rail_->may_put(work.slot, put.bytes, work.inflight_bytes)) return false;
   const int me = node_.local_rank();
   const char* source = work.addresses.workspace[me] +
-                       region_start(work.addresses.regions[me], put.src.buffer) + put.src.offset;
+                       region_start(work.plan->places, put.src.buffer) + put.src.offset;
   rail_->put(work.slot, put, source, work.call);
   work.puts++;
   return true;

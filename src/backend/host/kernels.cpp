@@ -18,6 +18,9 @@ namespace tide {
 namespace {
 
 constexpr size_t stream_min_bytes = 4096;  // shorter copies: the alignment costs more than streaming gains
+// From here glibc's memcpy uses "rep movsb" where the processor advertises it: 3 GB/s instead of 40 on Zen 3 when source and
+// destination are aligned differently, as shards usually are.
+constexpr size_t memcpy_max_bytes = 2048;
 constexpr size_t copy_block_bytes = 64 << 10;
 constexpr int pass_rows = 16;              // read side by side; more would outrun the prefetchers
 constexpr size_t block_elems = 2048;       // two blocks of fp64 partial sums fill an L1 cache
@@ -143,8 +146,8 @@ void convert(void* dst, Dtype to, const void* src, Dtype from, size_t elems, boo
 
 void copy(void* dst, const void* src, size_t bytes, bool stream) {
   if (dst == src || bytes == 0) return;
-  if (stream && bytes >= stream_min_bytes) table().copy[true](dst, src, bytes);
-  else std::memcpy(dst, src, bytes);
+  if (bytes < memcpy_max_bytes) std::memcpy(dst, src, bytes);
+  else table().copy[stream && bytes >= stream_min_bytes](dst, src, bytes);
 }
 
 void copy_to_all(void* const* dst, int count, const void* src, size_t bytes, bool stream) {

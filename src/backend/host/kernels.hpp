@@ -25,7 +25,7 @@ struct SumRows {
   int groups;
   Dtype in;                 // of the rows
   Dtype acc;                // T: fp32 or fp64; acc >= in
-  const void* base;         // elements of T added in front: base + (...); or null
+  const void* base;         // elements of T added in front, as a group before the first: (base + (r0 + r1)) + (r2 + r3); or null
   void* dst;                // may equal a row or base only where the addresses are the same
   Dtype out;                // of dst; T where final is null
   const Arithmetic* final;  // null: store T as it is

@@ -20,7 +20,7 @@ char* at(const Work& work, const Region& region, Interval whole, const Piece& pi
   const size_t p = static_cast<size_t>(piece.param);
   const size_t start = std::max(whole.begin, work.layout->offsets(whole.rank)[p]);
   const size_t elem = (piece.packed - start) / work.layout->elem_bytes(piece.param);
-  return work.addresses.workspace[local] + region_start(work.addresses.regions[local], region.buffer) +
+  return work.addresses.workspace[local] + region_start(work.plan->places, region.buffer) +
          region.offset + (start - whole.begin) + elem * elem_bytes;
 }
 
