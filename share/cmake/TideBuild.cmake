@@ -15,11 +15,35 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
 
+# Declared, but not in this version: silence would look like success.
+foreach(feature CUDA NCCL UCX KOKKOS HWLOC)
+  set(TIDE_HAVE_${feature} 0)
+  if(TIDE_WITH_${feature})
+    message(FATAL_ERROR "TIDE_WITH_${feature}=ON: not in this version of Tide (${PROJECT_VERSION}).  "
+                        "Configure with -DTIDE_WITH_${feature}=OFF.")
+  endif()
+endforeach()
+set(TIDE_HAVE_FORTRAN 0)
+
 set(MPI_CXX_SKIP_MPICXX ON)
-find_package(MPI REQUIRED COMPONENTS C)
-find_package(fmt REQUIRED)
+find_package(MPI COMPONENTS C)
+if(NOT MPI_C_FOUND)
+  message(FATAL_ERROR "Tide needs MPI 3.1 with its C headers and mpicc.  Debian: apt-get install libopenmpi-dev "
+                      "openmpi-bin (or libmpich-dev mpich); select one with -DMPI_EXECUTABLE_SUFFIX=.openmpi or .mpich.")
+endif()
+if(MPI_C_VERSION VERSION_LESS 3.1)
+  message(FATAL_ERROR "Tide needs MPI 3.1; ${MPI_C_COMPILER} provides MPI ${MPI_C_VERSION}.")
+endif()
 find_package(Threads REQUIRED)
-find_package(nlohmann_json REQUIRED)
+foreach(package fmt=libfmt-dev nlohmann_json=nlohmann-json3-dev)
+  string(REPLACE "=" ";" package ${package})
+  list(POP_FRONT package name debian)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "Tide needs ${name} (headers only).  Debian: apt-get install ${debian}; elsewhere add its "
+                        "prefix to CMAKE_PREFIX_PATH.")
+  endif()
+endforeach()
 
 # Ours only: warnings, exact floating point, sanitizers.
 add_library(tide_options INTERFACE)

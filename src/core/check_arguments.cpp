@@ -22,7 +22,7 @@ Status report(const Group& group, Kind kind, Fault fault, int64_t param = -1) {
 Status check_reduce(const Group& group, const Arguments& a) {
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   if (op != MPIX_TIDE_SUM && op != MPIX_TIDE_AVG) return report(group, Kind::arg, Fault::bad_op);
-  if (a.out_dtype < 0 || a.out_dtype > MPIX_TIDE_FP64) return report(group, Kind::arg, Fault::bad_out_dtype);
+  if (a.out_dtype < 0 || a.out_dtype > MPIX_TIDE_UINT8) return report(group, Kind::arg, Fault::bad_out_dtype);
   if (std::isnan(a.scale)) return report(group, Kind::arg, Fault::bad_scale);
   const auto& params = group.params();
   for (size_t p = 0; p < params.size(); p++) {

@@ -173,16 +173,15 @@ size_t Group::shard_bytes() const {
   return bytes;
 }
 
-static size_t need_of(const Collective& c) {
-  return slot_count * std::max(c.direct.need.total(), c.has_staged ? c.staged.need.total() : 0);
+size_t Group::gather_workspace_bytes() const {
+  return slot_count * std::max(gather_.direct.need.total(), gather_.has_staged ? gather_.staged.need.total() : 0);
 }
 
-size_t Group::gather_workspace_bytes() const { return need_of(gather_); }
-
+// Of a rank with a rail; one without needs none, but the number is to be the same everywhere.
 size_t Group::reduce_workspace_bytes() const {
   size_t bytes = 0;
-  for (const auto& c : reduces_) bytes = std::max(bytes, need_of(*c));
-  return bytes;
+  for (const auto& c : reduces_) bytes = std::max({bytes, c->direct.places.total(), c->has_staged ? c->staged.places.total() : 0});
+  return slot_count * bytes;
 }
 
 size_t Group::reduce_workspace_min_bytes() const { return slot_count * reduce_min_; }

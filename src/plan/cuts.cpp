@@ -45,7 +45,7 @@ void Cuts::lay_out(size_t target) {
 size_t Cuts::budgeted() const {
   if (t_.nodes() == 1) return 0;
   const size_t rows = static_cast<size_t>(slots) * landing_rows + sends * send_rows +
-                      (raw && !peer_loads_ ? own_slots() * t_.largest() : 0);
+                      (raw ? own_slots() * t_.largest() : 0);
   return rows * slice + last_sum;
 }
 
@@ -84,12 +84,9 @@ Cuts::Cuts(const Topology& t, const Layout& y, bool raw_slices, const Limits& li
                                 std::to_string(min_bytes));
   const size_t W = o.workspace_bytes ? std::min(o.workspace_bytes, usual) : usual;
   const size_t rows = 2 * static_cast<size_t>(landing_rows) + 3 * static_cast<size_t>(send_rows) +
-                      (latin                 ? 1
-                       : raw && !peer_loads_ ? L
-                                             : 0);
+                      (latin ? 1 : raw ? L : 0);
   size_t target = std::max(smallest_target, W / rows / elem_ * elem_);
-  if (!peer_loads_ && !raw)  // staging is not part of the budget: bound it by its own option
-    target = std::max(smallest_target, std::min(target, staging));
+  target = std::max(smallest_target, std::min(target, staging));
   for (lay_out(target); budgeted() > W && target > smallest_target; lay_out(target))
     target = std::max(smallest_target, target - std::max(elem_, target / 64 / elem_ * elem_));
   const size_t place = send_rows * slice;

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // How a reduce-scatter cuts its blocks, and what workspace that takes.  Everything here is a
-// function of values that are equal on all ranks, so a sender and a receiver agree without a word.
+// function of values that are equal on all ranks, so a sender and a receiver agree without a word;
+// on several nodes the cuts do not depend on how a node reaches its gradients, for one node may
+// stage while another loads.
 //   A slice is one contributor's part of a chunk.  A landing slot holds one chunk: a row of each
 //   node (raw: of each rank; Latin square: a row per layer and sub-slice, ceil(M / L) * L).  Slices
 //   wait to be put in `sends` places: node partials, or, where the plan is raw, the rows of the

@@ -8,7 +8,8 @@
 
 namespace tide {
 
-// While it lives: round to nearest even, subnormals kept, no traps.  The caller's mode and exception flags come back after.
+// While it lives: round to nearest even, subnormals kept, no traps.  The caller's mode and
+// exception flags come back after.
 class FloatMode {
  public:
 #if defined(__x86_64__)

@@ -19,5 +19,5 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set_source_files_properties(${dir}/kernels_avx2.cpp PROPERTIES COMPILE_OPTIONS "${loop_options};-mavx2;-mf16c;-mno-fma")
   # gcc 12's own intrinsics warn (gcc bug 105593).
   set_source_files_properties(${dir}/kernels_avx512.cpp PROPERTIES COMPILE_OPTIONS
-    "${loop_options};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mf16c;-Wno-maybe-uninitialized;-Wno-uninitialized")
+    "${loop_options};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mf16c;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>")
 endif()

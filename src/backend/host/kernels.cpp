@@ -17,13 +17,14 @@
 namespace tide {
 namespace {
 
-constexpr size_t stream_min_bytes = 4096;  // shorter copies: the alignment costs more than streaming gains
-// From here glibc's memcpy uses "rep movsb" where the processor advertises it: 3 GB/s instead of 40 on Zen 3 when source and
-// destination are aligned differently, as shards usually are.
+constexpr size_t stream_min_bytes =
+    4096;  // shorter copies: the alignment costs more than streaming gains
+// From here glibc's memcpy uses "rep movsb" where the processor advertises it: 3 GB/s instead of 40
+// on Zen 3 when source and destination are aligned differently, as shards usually are.
 constexpr size_t memcpy_max_bytes = 2048;
 constexpr size_t copy_block_bytes = 64 << 10;
-constexpr int pass_rows = 16;              // read side by side; more would outrun the prefetchers
-constexpr size_t block_elems = 2048;       // two blocks of fp64 partial sums fill an L1 cache
+constexpr int pass_rows = 16;         // read side by side; more would outrun the prefetchers
+constexpr size_t block_elems = 2048;  // two blocks of fp64 partial sums fill an L1 cache
 
 bool has_f16c() {
 #ifdef TIDE_WIDE_KERNELS
@@ -40,8 +41,8 @@ const KernelTable* table_of(Isa isa) {  // null where the processor or the build
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !has_f16c()) return nullptr;
   if (isa == Isa::avx2) return &avx2_kernels;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     return &avx512_kernels;
 #endif
   return nullptr;
@@ -63,11 +64,14 @@ auto kernel_of(Dtype in, Dtype acc, Dtype out) {
   void (*kernel)(const SumPass&) = nullptr;
   if (index(in) < 4 && index(out) < 4 && (acc == Dtype::fp32 || acc == Dtype::fp64))
     kernel = table().sum[index(in)][acc == Dtype::fp64][index(out)];
-  if (!kernel) throw std::logic_error("tide: sum or convert of a dtype that has no arithmetic; use copy");
+  if (!kernel)
+    throw std::logic_error("tide: sum or convert of a dtype that has no arithmetic; use copy");
   return kernel;
 }
 
-const void* moved(const void* p, size_t bytes) { return p ? static_cast<const char*>(p) + bytes : nullptr; }
+const void* moved(const void* p, size_t bytes) {
+  return p ? static_cast<const char*>(p) + bytes : nullptr;
+}
 
 // Many rows: a block at a time, eight rows a pass, the running sums in the L1 cache.
 class Blocks {
@@ -76,7 +80,8 @@ class Blocks {
       : s_(s), to_dst_(kernel_of(s.in, s.acc, s.out)), to_acc_(kernel_of(s.in, s.acc, s.acc)) {}
 
   void run() {
-    for (size_t at = 0; at < s_.elems; at += block_elems) block(at, std::min(block_elems, s_.elems - at));
+    for (size_t at = 0; at < s_.elems; at += block_elems)
+      block(at, std::min(block_elems, s_.elems - at));
   }
 
  private:
@@ -94,7 +99,8 @@ class Blocks {
         const void* rows[chunk_rows];
         for (int k = 0; k < n; ++k) rows[k] = moved(*row++, at * bytes_of(s_.in));
         left -= n;
-        SumPass pass{rows, &n, 1, front, left ? nullptr : base, left ? partial_ : total_, nullptr, elems, false};
+        SumPass pass{rows,    &n,    1,    front, left ? nullptr : base, left ? partial_ : total_,
+                     nullptr, elems, false};
         if (g == last && !left) {
           pass.dst = static_cast<char*>(s_.dst) + at * bytes_of(s_.out);
           pass.final = s_.final;
@@ -120,10 +126,15 @@ class Blocks {
 
 size_t bytes_of(Dtype dtype) {
   switch (dtype) {
-    case Dtype::bf16: case Dtype::fp16: return 2;
-    case Dtype::fp32: return 4;
-    case Dtype::fp64: return 8;
-    case Dtype::uint8: return 1;
+    case Dtype::bf16:
+    case Dtype::fp16:
+      return 2;
+    case Dtype::fp32:
+      return 4;
+    case Dtype::fp64:
+      return 8;
+    case Dtype::uint8:
+      return 1;
   }
   return 0;
 }
@@ -133,7 +144,8 @@ void sum(const SumRows& s) {
   int rows = 0;
   for (int g = 0; g < s.groups; ++g) rows += s.group_sizes[g];
   if (rows > pass_rows) return Blocks(s).run();
-  kernel_of(s.in, s.acc, s.out)({s.rows, s.group_sizes, s.groups, nullptr, s.base, s.dst, s.final, s.elems, s.stream});
+  kernel_of(s.in, s.acc, s.out)(
+      {s.rows, s.group_sizes, s.groups, nullptr, s.base, s.dst, s.final, s.elems, s.stream});
 }
 
 void convert(void* dst, Dtype to, const void* src, Dtype from, size_t elems, bool stream) {
@@ -146,14 +158,17 @@ void convert(void* dst, Dtype to, const void* src, Dtype from, size_t elems, boo
 
 void copy(void* dst, const void* src, size_t bytes, bool stream) {
   if (dst == src || bytes == 0) return;
-  if (bytes < memcpy_max_bytes) std::memcpy(dst, src, bytes);
-  else table().copy[stream && bytes >= stream_min_bytes](dst, src, bytes);
+  if (bytes < memcpy_max_bytes)
+    std::memcpy(dst, src, bytes);
+  else
+    table().copy[stream && bytes >= stream_min_bytes](dst, src, bytes);
 }
 
 void copy_to_all(void* const* dst, int count, const void* src, size_t bytes, bool stream) {
   for (size_t at = 0; at < bytes; at += copy_block_bytes)
     for (int k = 0; k < count; ++k)
-      copy(static_cast<char*>(dst[k]) + at, moved(src, at), std::min(copy_block_bytes, bytes - at), stream);
+      copy(static_cast<char*>(dst[k]) + at, moved(src, at), std::min(copy_block_bytes, bytes - at),
+           stream);
 }
 
 void fence() {
@@ -174,9 +189,12 @@ bool force_isa(Isa isa) {
 
 const char* name(Isa isa) {
   switch (isa) {
-    case Isa::plain: return "plain";
-    case Isa::avx2: return "avx2";
-    case Isa::avx512: return "avx512";
+    case Isa::plain:
+      return "plain";
+    case Isa::avx2:
+      return "avx2";
+    case Isa::avx512:
+      return "avx512";
   }
   return "unknown";
 }

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <mpix_tide.h>
+
+#include <CLI/CLI.hpp>
+
+namespace info {
+namespace {
+
+const char* const description =
+    "tide-info: how the library sees this job, which paths its calls take here and why, how it\n"
+    "was built, and the variables that change it.  Under mpirun it describes the ranks of the job.";
+
+const char* const footer =
+    "Without a section all but --env are shown.\n"
+    "\n"
+    "Examples:\n"
+    "  tide-info --env                               every TIDE_ variable with its value\n"
+    "  mpirun -n 8 tide-info                         nodes, rails, paths, configuration\n"
+    "  mpirun -n 8 tide-info --paths                 only the paths, and why no better one\n"
+    "  TIDE_FAKE_NODES=0,0,1,1 mpirun -n 4 tide-info --topology\n"
+    "  mpirun -n 8 tide-info --json > job.json";
+
+}  // namespace
+
+Parsed parse_options(int argc, char** argv) {
+  Parsed parsed;
+  Options& o = parsed.options;
+  CLI::App app{description, "tide-info"};
+  app.footer(footer);
+  app.set_version_flag("--version", "tide-info " MPIX_TIDE_VERSION);
+  app.add_flag("-t,--topology", o.topology, "the nodes, their ranks and the rails between them");
+  app.add_flag("-p,--paths", o.paths, "the paths that calls on a small list take, and why");
+  app.add_flag("-c,--config", o.config, "how the library was built");
+  app.add_flag("-e,--env", o.environment,
+               "every TIDE_ variable: its meaning, its default and its current value");
+  app.add_flag("--json", o.json, "print one JSON object instead");
+  try {
+    app.parse(argc, argv);
+    parsed.run = true;
+    if (!o.topology && !o.paths && !o.config && !o.environment) {
+      o.topology = o.paths = o.config = true;
+      o.environment = o.json;
+    }
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream out, err;
+    parsed.exit_code = app.exit(e, out, err);
+    parsed.text = parsed.exit_code == 0
+                      ? out.str()
+                      : fmt::format("tide-info: {} (--help explains)\n", e.what());
+  }
+  return parsed;
+}
+
+}  // namespace info

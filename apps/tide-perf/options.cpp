@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <mpix_tide.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <regex>
+
+#include "param_list.hpp"
+
+namespace perf {
+namespace {
+
+const char* const description =
+    "tide-perf: all-gather and reduce-scatter of real parameter lists, the library against\n"
+    "what programs do today, interleaved in one run.  Every result is verified bit by bit\n"
+    "before anything is timed.";
+
+const char* const footer =
+    "Lists: llama70b (one layer of Llama-3.1-70B), qwen30b (one layer of Qwen3-30B-A3B, all\n"
+    "experts), wan14b (one block of a 3-D diffusion transformer of Wan2.2's size), small\n"
+    "(32 parameters of 2 KiB).\n"
+    "Baselines: stock (FSDP2's own path), flat (the collective on a flat buffer, no layout),\n"
+    "per-param (one MPI collective per parameter), a2a (reduce-scatter: bf16 all-to-all and a\n"
+    "local fp32 sum), limit (the memory's bound: not a collective at all).\n"
+    "A time is the slowest rank's, between a barrier and its return; 'vs tide' is a row's median\n"
+    "over tide's.  algbw is the whole list's bytes over the median.\n"
+    "List file, one parameter a line, '#' comments:  name rows row_elems [block_rows] [dtype]\n"
+    "\n"
+    "Examples:\n"
+    "  mpirun -n 4 tide-perf\n"
+    "  mpirun -n 4 tide-perf --model all --mib 64 --fake-nodes 2x2 --json perf.json\n"
+    "  mpirun -n 2 tide-perf -c allgather --share node --baselines stock,limit\n"
+    "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
+    "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
+
+std::vector<std::string> with_all(std::vector<std::string> names,
+                                  std::initializer_list<const char*> more) {
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+void add_what(CLI::App& app, Options& o) {
+  app.add_option("-c,--collective", o.collectives, "allgather, reduce-scatter or both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"allgather", "reduce-scatter"}));
+  auto* model = app.add_option("-m,--model", o.models, "built-in lists (comma list), or all")
+                    ->delimiter(',')
+                    ->check(CLI::IsMember(with_all(model_names(), {"all"})))
+                    ->capture_default_str();
+  auto* list = app.add_option("-l,--list", o.list_file, "read the parameter list from this file")
+                   ->type_name("FILE")
+                   ->excludes(model);
+  auto* small = app.add_flag_callback(
+      "--small", [&o] { o.models = {"small"}; }, "the same as --model small");
+  small->excludes(model)->excludes(list);
+  auto* mib = app.add_option("--mib", o.mib,
+                             "scale a built-in list to about this many MiB of bf16 (default 64)")
+                  ->type_name("X")
+                  ->check(CLI::PositiveNumber)
+                  ->excludes(list);
+  app.add_option("--scale", o.scale,
+                 "multiply every hidden size with this, rounded to multiples of 8; the number of\n"
+                 "parameters, their names and the ratios of their shapes stay (1: the real layer)")
+      ->type_name("F")
+      ->check(CLI::Range(1e-6, 1.0))
+      ->excludes(list)
+      ->excludes(mib);
+  app.add_option("--dtype", o.dtype, "element type of parameters and gradients")
+      ->check(CLI::IsMember({"bf16", "fp16", "fp32", "fp64", "uint8"}))
+      ->capture_default_str();
+  app.add_option("--out-dtype", o.out_dtype,
+                 "type of the reduced shards; own: the gradient's; auto: fp32, own for fp64 lists")
+      ->check(CLI::IsMember({"auto", "own", "fp32", "fp64"}))
+      ->capture_default_str();
+}
+
+void add_how(CLI::App& app, Options& o) {
+  app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit"}))
+      ->capture_default_str();
+  app.add_option("-n,--reps", o.reps, "timed repetitions of each")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("-w,--warmup", o.warmup, "repetitions before those")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--seed", o.seed, "of the random order in every repetition")
+      ->capture_default_str();
+  app.add_option("--memory", o.memory,
+                 "where parameters and gradients live: tide (MPIX_Tide_group_alloc) or malloc")
+      ->check(CLI::IsMember({"tide", "malloc"}))
+      ->capture_default_str();
+  app.add_option("--share", o.share,
+                 "node: the gathered parameters exist once per node (needs --memory tide)")
+      ->check(CLI::IsMember({"none", "node"}))
+      ->capture_default_str();
+  app.add_option("--fake-nodes", o.fake_nodes,
+                 "rehearse several nodes on one: NODESxRANKS (2x2) or each rank's node (0,0,1,1)")
+      ->type_name("SPEC");
+  app.add_flag("--first-calls", o.first_calls,
+               "show the time of the first and of the hundredth call (unchanged pointers)");
+  app.add_option("--json", o.json_file, "write all samples, the command line and the configuration")
+      ->type_name("FILE");
+}
+
+// What CLI11 cannot see: combinations, and values with a grammar of their own.
+std::string problem_of(Options& o) {
+  if (o.share == "node" && o.memory == "malloc")
+    return "--share node needs --memory tide: only Tide's memory can be shared";
+  if (std::find(o.models.begin(), o.models.end(), "all") != o.models.end())
+    o.models = {"llama70b", "qwen30b", "wan14b"};
+  try {
+    if (!o.fake_nodes.empty()) o.fake_nodes = fake_nodes_list(o.fake_nodes);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+bool Options::has_baseline(const std::string& name) const {
+  const auto names = [&](const char* n) {
+    return std::find(baselines.begin(), baselines.end(), n) != baselines.end();
+  };
+  return !names("none") && (names("all") || names(name.c_str()));
+}
+
+bool Options::has_collective(const std::string& name) const {
+  return std::find(collectives.begin(), collectives.end(), name) != collectives.end();
+}
+
+std::string fake_nodes_list(const std::string& spec) {
+  std::smatch match;
+  if (std::regex_match(spec, match, std::regex("([1-9][0-9]{0,3})x([1-9][0-9]{0,3})"))) {
+    std::string list;
+    for (int node = 0; node < std::stoi(match[1]); ++node)
+      for (int rank = 0; rank < std::stoi(match[2]); ++rank)
+        list += fmt::format("{}{}", list.empty() ? "" : ",", node);
+    return list;
+  }
+  if (std::regex_match(spec, std::regex("[0-9]{1,6}(,[0-9]{1,6})*"))) return spec;
+  throw std::invalid_argument(fmt::format(
+      "--fake-nodes '{}' is neither NODESxRANKS (2x2) nor one node number per rank (0,0,1,1)",
+      spec));
+}
+
+Parsed parse_options(int argc, char** argv) {
+  Parsed parsed;
+  CLI::App app{description, "tide-perf"};
+  app.footer(footer);
+  app.set_version_flag("--version", "tide-perf " MPIX_TIDE_VERSION);
+  app.get_formatter()->column_width(34);
+  add_what(app, parsed.options);
+  add_how(app, parsed.options);
+  try {
+    app.parse(argc, argv);
+    parsed.text = problem_of(parsed.options);
+    parsed.run = parsed.text.empty();
+    parsed.exit_code = parsed.run ? 0 : 1;
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream out, err;
+    parsed.exit_code = app.exit(e, out, err);
+    parsed.text = parsed.exit_code == 0 ? out.str() : e.what();
+  }
+  if (parsed.exit_code != 0)
+    parsed.text = fmt::format("tide-perf: {} (--help explains)\n", parsed.text);
+  return parsed;
+}
+
+}  // namespace perf

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace perf {
+
+struct Options {
+  std::vector<std::string> collectives{"allgather", "reduce-scatter"};
+  std::vector<std::string> models{"llama70b"};
+  std::vector<std::string> baselines{"all"};
+  std::string list_file, fake_nodes, json_file;
+  std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
+  double scale = 0, mib = 0;  // 0: not given
+  int reps = 20, warmup = 3;
+  std::uint64_t seed = 1;
+  bool first_calls = false;
+
+  bool has_baseline(const std::string& name) const;
+  bool has_collective(const std::string& name) const;
+};
+
+/// What the command line asks for: a run, or a text and an exit code.
+struct Parsed {
+  Options options;
+  bool run = false;
+  int exit_code = 0;
+  std::string text;
+};
+
+/// Local, without MPI and without output, so that all ranks come to the same end.
+Parsed parse_options(int argc, char** argv);
+
+/// "2x3" (nodes x ranks) or "0,0,1,1": the value for TIDE_FAKE_NODES.  Throws
+/// std::invalid_argument on anything else.
+std::string fake_nodes_list(const std::string& spec);
+
+}  // namespace perf

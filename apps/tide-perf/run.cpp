@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "agreement.hpp"
+#include "dtypes.hpp"
+#include "measure.hpp"
+#include "prepare.hpp"
+#include "query.hpp"
+
+namespace perf {
+namespace {
+
+constexpr double default_mib = 64;
+
+MPIX_Tide_group make_group(MPI_Comm comm, const ParamList& list) {
+  std::vector<MPIX_Tide_param> params;
+  std::vector<const char*> names;
+  for (const Param& p : list.params) {
+    params.push_back({p.rows, p.row_elems, p.block_rows, p.dtype, 0});
+    names.push_back(p.name.c_str());
+  }
+  MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+  int code = MPIX_Tide_group_create(comm, static_cast<int>(params.size()), params.data(),
+                                    MPI_INFO_NULL, &group);
+  tools::agree(comm, tools::tide_problem(code, "MPIX_Tide_group_create"));
+  code = MPIX_Tide_group_set_names(group, nullptr, names.data());
+  tools::agree(comm, tools::tide_problem(code, "MPIX_Tide_group_set_names"));
+  return group;
+}
+
+bool has_dtype(const ParamList& list, int dtype) {
+  return std::any_of(list.params.begin(), list.params.end(),
+                     [&](const Param& p) { return p.dtype == dtype; });
+}
+
+int out_dtype_of(const Options& o, const ParamList& list) {
+  if (o.out_dtype == "auto") return has_dtype(list, MPIX_TIDE_FP64) ? 0 : MPIX_TIDE_FP32;
+  return dtype_from_name(o.out_dtype);  // own: 0
+}
+
+// Which outputs a reduction may have, said before the library has to refuse it.
+void check_out_dtype(const Options& o, const ParamList& list) {
+  const int out = out_dtype_of(o, list);
+  for (const Param& p : list.params) {
+    const bool half = p.dtype == MPIX_TIDE_BF16 || p.dtype == MPIX_TIDE_FP16;
+    std::string problem;
+    if (p.dtype == MPIX_TIDE_UINT8)
+      problem = "uint8 gradients cannot be reduced; use --collective allgather";
+    else if ((out == MPIX_TIDE_FP64 && half) ||
+             (out == MPIX_TIDE_FP32 && p.dtype == MPIX_TIDE_FP64))
+      problem = fmt::format("{} gradients cannot be reduced to {}; use --out-dtype own",
+                            dtype_name(p.dtype), dtype_name(out));
+    if (!problem.empty())
+      throw std::invalid_argument(fmt::format("{}, parameter {}: {}", list.name, p.name, problem));
+  }
+}
+
+std::vector<Contestant> contestants_of(const Options& o, Workload& w, bool allgather) {
+  struct Entry {
+    const char* name;
+    Contestant (*allgather)(Workload&);
+    Contestant (*reduce_scatter)(Workload&);
+  };
+  const Entry entries[] = {{"stock", stock_allgather, stock_reduce_scatter},
+                           {"flat", flat_allgather, flat_reduce_scatter},
+                           {"per-param", per_param_allgather, per_param_reduce_scatter},
+                           {"a2a", nullptr, a2a_reduce_scatter},
+                           {"limit", limit_allgather, limit_reduce_scatter}};
+  std::vector<Contestant> all{allgather ? tide_allgather(w) : tide_reduce_scatter(w)};
+  for (const Entry& e : entries) {
+    const auto make = allgather ? e.allgather : e.reduce_scatter;
+    if (make != nullptr && o.has_baseline(e.name)) all.push_back(make(w));
+  }
+  return all;
+}
+
+Result run_one(const Options& o, Workload& w, bool allgather) {
+  check_memory(o, w, allgather);
+  (allgather ? fill_allgather : fill_reduce_scatter)(w);
+  const std::vector<Contestant> contestants = contestants_of(o, w, allgather);
+  Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
+  result.full_bytes = w.list->full_bytes();
+  result.shard_bytes = w.layout.packed_offsets(0).back();
+  result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+  Progress progress(w.rank);
+  // Before any other call of the library on these buffers, else the first would not be the first.
+  if (o.first_calls) result.first_calls = measure_first(w.comm, contestants.front(), 100);
+  verify_all(w.comm, contestants, "before timing");
+  const auto samples = measure(w.comm, contestants, o.warmup, o.reps, o.seed, progress);
+  verify_all(w.comm, contestants, "after timing");
+  for (std::size_t c = 0; c < contestants.size(); ++c)
+    result.rows.push_back({contestants[c].name, contestants[c].what, contestants[c].refused,
+                           contestants[c].workspace_bytes, samples[c], summarise(samples[c])});
+  result.report = tools::read_group_report(w.group);
+  return result;
+}
+
+}  // namespace
+
+std::vector<ParamList> lists_of(const Options& o, MPI_Comm comm) {
+  const int dtype = dtype_from_name(o.dtype);
+  std::vector<ParamList> lists;
+  if (!o.list_file.empty()) {
+    lists.push_back(parse_list(o.list_file, read_on_root(comm, o.list_file), dtype));
+  } else {
+    for (const std::string& name : o.models) {
+      const double mib = o.mib > 0 ? o.mib : default_mib;
+      lists.push_back(model_list(name, o.scale > 0 ? o.scale : scale_for_mib(name, mib), dtype));
+    }
+  }
+  for (const ParamList& list : lists)
+    if (o.has_collective("reduce-scatter")) check_out_dtype(o, list);
+  return lists;
+}
+
+std::vector<Result> run_all(const Options& o, MPI_Comm tide_comm) {
+  std::vector<Result> results;
+  for (const ParamList& list : lists_of(o, MPI_COMM_WORLD)) {
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPIX_Tide_topology topology{};
+    tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
+    MPIX_Tide_group group = make_group(tide_comm, list);
+    const int out_dtype = out_dtype_of(o, list);
+    const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
+    for (const bool allgather : {true, false}) {
+      if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
+      // Made anew for each collective, so that only one's buffers exist at a time.
+      Workload w{MPI_COMM_WORLD, tide_comm, rank,
+                 ranks,          &list,     Layout(list, ranks),
+                 group,          topology,  o.share,
+                 o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
+      results.push_back(run_one(o, w, allgather));
+      if (rank == 0) fmt::print("{}", result_text(results.back()));
+      std::fflush(stdout);
+    }
+    tools::check_tide(MPIX_Tide_group_free(&group), "MPIX_Tide_group_free");
+  }
+  return results;
+}
+
+}  // namespace perf

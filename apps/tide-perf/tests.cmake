@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 the Tide authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The tool verifies each result itself: a run that ends with 0 and says "verified" is a test.
+enable_testing()
+
+# tide_perf_test(NAME name RANKS n [WRONG] EXPECT regex ARGS ...): WRONG runs must end with an error.
+function(tide_perf_test)
+  cmake_parse_arguments(T "WRONG" "NAME;RANKS;EXPECT" "ARGS" ${ARGN})
+  add_test(NAME tide-perf.${T_NAME}
+    COMMAND ${CMAKE_COMMAND} "-DEXPECT=${T_EXPECT}" "-DWRONG=${T_WRONG}"
+      "-DJSON=${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}.json" -P ${CMAKE_CURRENT_SOURCE_DIR}/expect.cmake --
+      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${T_RANKS} $<TARGET_FILE:tide-perf> ${T_ARGS})
+  set_tests_properties(tide-perf.${T_NAME} PROPERTIES LABELS "mpi;ranks_${T_RANKS}" TIMEOUT 120
+    PROCESSORS ${T_RANKS} ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
+endfunction()
+
+set(lists ${CMAKE_CURRENT_SOURCE_DIR}/tests)
+tide_perf_test(NAME small RANKS 3 EXPECT "reduce-scatter .*a2a .*verified"
+  ARGS --small --reps 3 --warmup 1 --json @JSON@)
+tide_perf_test(NAME fake_nodes RANKS 4 EXPECT "4 ranks on 2 nodes of 2.*verified.*reduce-scatter.*verified"
+  ARGS --mib 1 --model all --fake-nodes 2x2 --reps 2 --warmup 0 --json @JSON@)
+tide_perf_test(NAME shared RANKS 2 EXPECT "share node.*verified"
+  ARGS -c allgather --model wan14b --mib 2 --share node --first-calls --reps 2)
+tide_perf_test(NAME foreign RANKS 3 EXPECT "memory malloc.*verified.*verified"
+  ARGS --list ${lists}/mixed.txt --memory malloc --out-dtype own --reps 2)
+tide_perf_test(NAME one_rank RANKS 1 EXPECT "verified.*verified" ARGS --small --reps 2)
+
+tide_perf_test(NAME broken_list WRONG RANKS 2 EXPECT "broken.txt:4: rows 'many' is not a whole number"
+  ARGS --list ${lists}/broken.txt)
+tide_perf_test(NAME missing_list WRONG RANKS 2 EXPECT "cannot read the list '/nowhere'" ARGS --list /nowhere)
+tide_perf_test(NAME unknown_option WRONG RANKS 2 EXPECT "--mibs.*--help explains" ARGS --mibs 3)
+tide_perf_test(NAME unknown_baseline WRONG RANKS 2 EXPECT "stok not in {.*--help explains" ARGS --baselines stok)
+tide_perf_test(NAME wrong_nodes WRONG RANKS 2 EXPECT "names 4 ranks, but there are 2" ARGS --small --fake-nodes 2x2)
+tide_perf_test(NAME wrong_output WRONG RANKS 2 EXPECT "bf16 gradients cannot be reduced to fp64"
+  ARGS --small --out-dtype fp64)
+tide_perf_test(NAME json_nowhere WRONG RANKS 2 EXPECT "cannot write '/nowhere/x'" ARGS --small --json /nowhere/x)

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// tide-train: a surrogate of real observations, trained by MPI ranks that shard its parameters.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+
+#include "checkpoint.hpp"
+#include "failure.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "trainer.hpp"
+
+namespace train {
+namespace {
+
+struct Run {
+  MPI_Comm comm;
+  int rank = 0, ranks = 1;
+  const Options& options;
+  const Samples& samples;
+  std::vector<Trainer*> trainers;  // in the order of the columns
+};
+
+template <class... A>
+void say(const Run& run, fmt::format_string<A...> format, A&&... values) {
+  if (run.rank != 0) return;
+  fmt::print(format, std::forward<A>(values)...);
+  std::fflush(stdout);
+}
+
+void introduce(const Run& run) {
+  int64_t parameters = 0;
+  for (const LayerShape& shape : run.trainers[0]->weights().layers()) parameters += shape.elems();
+  say(run,
+      "tide-train: {} ranks; {}: {} training and {} validation samples, {} inputs, {} fields\n",
+      run.ranks, run.options.data, run.samples.training().size(), run.samples.validation().size(),
+      run.samples.inputs(), run.samples.outputs());
+  say(run, "{} layers of width {}, {} parameters; {} batches of {} per epoch\n",
+      run.options.depth + 1, run.options.width, parameters, run.trainers[0]->batches(),
+      run.options.batch);
+}
+
+void print_columns(const Run& run) {
+  say(run, "{:>5} {:>7}", "epoch", "step");
+  for (Trainer* t : run.trainers)
+    say(run, " | {:>10}: training validation seconds comm", t->name());
+  say(run, "\n");
+}
+
+void print_epoch(const Run& run, int64_t epoch, const std::vector<Clock>& before) {
+  say(run, "{:>5} {:>7}", epoch, run.trainers[0]->state().step);
+  for (size_t m = 0; m < run.trainers.size(); ++m) {
+    const Score& score = run.trainers[m]->state().history.back();
+    const Clock now = run.trainers[m]->clock();
+    const double seconds = now.seconds - before[m].seconds;
+    const double comm = now.comm_seconds - before[m].comm_seconds;
+    say(run, " | {:>20.5f} {:>10.5f} {:>7.2f} {:>3.0f}%", score.training_loss,
+        score.validation_loss, seconds, seconds > 0 ? 100 * comm / seconds : 0.0);
+  }
+  say(run, "\n");
+}
+
+// AdamW does not see a wrong scale of the gradient, and two curves may agree by luck: so the first
+// gradients are compared as well.  bf16 keeps 8 bits, hence differences of about 0.2 %.
+void compare_gradients(const Run& run) {
+  Trainer &sharded = *run.trainers[0], &reference = *run.trainers[1];
+  sharded.probe_gradient();
+  reference.probe_gradient();
+  double sums[2] = {0, 0};  // squares of the difference and of the reference
+  for (size_t p = 0; p < sharded.weights().pieces().size(); ++p) {
+    const Piece &ours = sharded.weights().pieces()[p], &theirs = reference.weights().pieces()[p];
+    const float* full = theirs.grad + ours.first_elem();
+    for (int64_t e = 0; e < ours.own_elems(); ++e) {
+      sums[0] += std::pow(double(ours.grad[e]) - full[e], 2);
+      sums[1] += std::pow(double(full[e]), 2);
+    }
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, run.comm);
+  const double difference = std::sqrt(sums[0] / sums[1]);
+  say(run, "first gradient: sharded (bf16) and reference (fp32) differ by {:.3f} %\n",
+      100 * difference);
+  if (!(difference < 0.02))
+    throw AgreedFailure(fmt::format(
+        "the sharded gradient differs from the reference's by {:.2f} % (rounding explains 2 %): "
+        "reduce-scatter or all-gather is wrong; see MPIX_Tide_group_report",
+        100 * difference));
+}
+
+// True: all epochs are done.
+bool train_all(const Run& run) {
+  const Options& o = run.options;
+  int64_t done_now = 0;
+  bool saved = false;
+  std::vector<Clock> before(run.trainers.size());
+  while (!std::all_of(run.trainers.begin(), run.trainers.end(),
+                      [](Trainer* t) { return t->finished(); })) {
+    // After a stop amid an epoch one model may be ahead of the other.
+    int64_t epoch = run.trainers[0]->state().epoch;
+    for (Trainer* t : run.trainers) epoch = std::min(epoch, t->state().epoch);
+    for (size_t m = 0; m < run.trainers.size(); ++m) {
+      Trainer& t = *run.trainers[m];
+      before[m] = t.clock();
+      if (t.state().epoch > epoch || t.run_epoch()) continue;
+      save_checkpoint(run.comm, o, run.samples, run.trainers);
+      say(run, "stopped by a signal in epoch {}; saved in {}\n", epoch + 1, o.checkpoint);
+      return false;
+    }
+    print_epoch(run, ++epoch, before);
+    saved = false;
+    const bool stop = o.stop_after > 0 && ++done_now == o.stop_after;
+    if (!o.checkpoint.empty() && (epoch % o.checkpoint_every == 0 || stop)) {
+      save_checkpoint(run.comm, o, run.samples, run.trainers);
+      saved = true;
+    }
+    if (stop && !run.trainers.back()->finished()) {
+      say(run, "stopped after {} epochs as asked; saved in {}\n", done_now, o.checkpoint);
+      return false;
+    }
+  }
+  if (!o.checkpoint.empty() && !saved) save_checkpoint(run.comm, o, run.samples, run.trainers);
+  return true;
+}
+
+bool print_result(const Run& run) {
+  for (Trainer* t : run.trainers) {
+    const Score& score = t->state().history.back();
+    const Clock clock = t->clock();
+    say(run, "{}: validation loss {:.6f} after {} epochs; {:.1f} s, {:.0f} % of it communication\n",
+        t->name(), score.validation_loss, score.epoch, clock.seconds,
+        clock.seconds > 0 ? 100 * clock.comm_seconds / clock.seconds : 0.0);
+    for (size_t f = 0; f < score.rmse.size(); ++f) {
+      const Field& field = run.samples.fields()[f];
+      say(run, "    {:<8} RMSE {:8.4f} {:<8} (deviation of the field: {:.3f})\n", field.name,
+          score.rmse[f], field.units, field.deviation);
+    }
+  }
+  if (run.trainers.size() < 2) return true;
+  const double ours = run.trainers[0]->state().history.back().validation_loss;
+  const double theirs = run.trainers[1]->state().history.back().validation_loss;
+  const double percent = 100 * (ours / theirs - 1);
+  say(run, "sharded against reference: {:+.2f} % validation loss\n", percent);
+  if (run.options.tolerance_percent == 0 || std::abs(percent) <= run.options.tolerance_percent)
+    return true;
+  say(run, "this is more than --tolerance {}\n", run.options.tolerance_percent);
+  return false;
+}
+
+void write_results(const Run& run, bool whole) {
+  on_first_rank(run.comm, [&] { write_csv(run.options, run.samples, run.trainers); });
+  if (!whole || !run.options.plot) return;
+  const Grid& grid = run.samples.grid();
+  std::vector<int64_t> cells(grid.cells() / grid.times());
+  std::iota(cells.begin(), cells.end(), 0);
+  const std::vector<float> predicted = run.trainers[0]->predict(cells);
+  on_first_rank(run.comm, [&] {
+    write_map(run.options, run.samples, cells, predicted);
+    write_script(run.options, run.samples, run.trainers);
+  });
+}
+
+// Collective; the exit code.  draw_later: there is a picture to draw.
+int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
+  const Samples samples(read_grid_once(comm, options.data, options.vars), options.holdout,
+                        options.harmonics);
+  const std::vector<LayerShape> shapes = layer_shapes(samples, options);
+  std::vector<std::unique_ptr<Trainer>> owned;
+  if (options.mode != Mode::reference)
+    owned.push_back(std::make_unique<Trainer>(
+        comm, samples, options, make_sharded(comm, shapes, options.node_shared), "sharded"));
+  if (options.mode != Mode::sharded)
+    owned.push_back(std::make_unique<Trainer>(comm, samples, options, make_replicated(comm, shapes),
+                                              "reference"));
+  Run run{comm, 0, 1, options, samples, {}};
+  MPI_Comm_rank(comm, &run.rank);
+  MPI_Comm_size(comm, &run.ranks);
+  for (auto& t : owned) run.trainers.push_back(t.get());
+  bool resumed = false;
+  if (!options.checkpoint.empty()) {
+    catch_signals();
+    resumed = load_checkpoint(comm, options, samples, run.trainers);
+  }
+  introduce(run);
+  if (resumed)
+    say(run, "continued from {}: epoch {}, step {}\n", options.checkpoint,
+        run.trainers[0]->state().epoch, run.trainers[0]->state().step);
+  else if (run.trainers.size() == 2)
+    compare_gradients(run);
+  print_columns(run);
+  const bool whole = train_all(run);
+  const bool close = !whole || print_result(run);
+  write_results(run, whole);
+  *draw_later = whole && options.plot && run.rank == 0;
+  return close ? 0 : 1;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, exit_code = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::optional<Options> options = parse_options(argc, argv, rank == 0, &exit_code);
+  bool draw_later = false;
+  if (options) {
+    use_one_blas_thread();
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    try {
+      exit_code = train_and_report(comm, *options, &draw_later);
+    } catch (const AgreedFailure& error) {
+      if (rank == 0) fmt::print(stderr, "tide-train: {}\n", error.what());
+      exit_code = 1;
+    } catch (const std::exception& error) {  // perhaps this rank's alone: others may wait for it
+      fmt::print(stderr, "tide-train, rank {}: {}\n", rank, error.what());
+      std::fflush(stderr);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Comm_free(&comm);
+  }
+  MPI_Finalize();
+  if (draw_later) draw(*options);  // a process is forked here, which MPI need not allow
+  return exit_code;
+}
+
+}  // namespace train
+
+int main(int argc, char** argv) { return train::run_program(argc, argv); }

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+namespace train {
+namespace {
+
+void declare_data(CLI::App& app, Options& o) {
+  app.add_option("--data", o.data, "Gridded NetCDF file")->capture_default_str()->group("Data");
+  app.add_option("--vars", o.vars, "Fields to learn, separated by commas")
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->capture_default_str()
+      ->group("Data");
+  app.add_option("--holdout", o.holdout, "Part of the grid cells kept for validation")
+      ->check(CLI::Range(0.01, 0.9))
+      ->capture_default_str()
+      ->group("Data");
+  app.add_option("--harmonics", o.harmonics, "Harmonics of longitude and of latitude")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group("Data");
+}
+
+void declare_training(CLI::App& app, Options& o) {
+  const std::map<std::string, Activation> names = {
+      {"silu", Activation::silu}, {"gelu", Activation::gelu}, {"tanh", Activation::tanh}};
+  app.add_option("--width", o.width, "Width of the hidden layers")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--depth", o.depth, "Number of hidden layers")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--activation", o.activation, "silu (default), gelu or tanh")
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case));
+  app.add_option("--batch", o.batch, "Samples per step, over all ranks")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  auto* epochs = app.add_option("--epochs", o.epochs, "Passes over the training cells");
+  epochs->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--steps", o.steps, "Steps in all, instead of --epochs")
+      ->check(CLI::PositiveNumber)
+      ->excludes(epochs);
+  app.add_option("--lr", o.lr, "Peak learning rate (warm-up, then cosine to 1 %)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--weight-decay", o.weight_decay, "AdamW's decay, on weights only")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--seed", o.seed, "Of the initial weights and of the order of samples")
+      ->capture_default_str();
+}
+
+void declare_output(CLI::App& app, Options& o) {
+  app.add_option("--checkpoint", o.checkpoint, "Saved here; continued from here if it exists");
+  app.add_option("--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--stop-after", o.stop_after, "Save and stop after this many epochs of this run")
+      ->check(CLI::Range(1, 1000000))
+      ->needs("--checkpoint");
+  app.add_option("--out", o.out, "Prefix of the .csv, .gp and .png files")->capture_default_str();
+  app.add_flag("!--no-plot", o.plot, "Draw nothing");
+  app.add_option("--tolerance", o.tolerance_percent,
+                 "With both models: exit 1 if the final validation losses differ by more percent")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv, bool speak, int* exit_code) {
+  Options o;
+  CLI::App app{
+      "Trains a small network on observations of the ocean, sharded over the ranks by Tide.\n"
+      "Default: the sharded model and an unsharded reference, side by side (--compare)."};
+  // a later option overrides an earlier one, so that a script can be extended
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  bool compare = false, sharded = false, reference = false;
+  auto* both = app.add_flag("--compare", compare, "Train both models, compare them (default)");
+  auto* one = app.add_flag("--sharded", sharded, "Train the sharded model only");
+  auto* other = app.add_flag("--reference", reference, "Train the unsharded model only");
+  both->excludes(one)->excludes(other);
+  one->excludes(other);
+  app.add_flag("--node-shared", o.node_shared,
+               "Keep the gathered layer once per node (tide_share = node)");
+  declare_data(app, o);
+  declare_training(app, o);
+  declare_output(app, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream text;
+    *exit_code = app.exit(error, text, text);
+    if (speak) (*exit_code == 0 ? std::cout : std::cerr) << text.str() << std::flush;
+    return std::nullopt;
+  }
+  o.mode = sharded ? Mode::sharded : reference ? Mode::reference : Mode::compare;
+  return o;
+}
+
+}  // namespace train

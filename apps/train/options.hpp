@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command line says.  Every rank parses the same arguments and comes to the same result.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace train {
+
+enum class Mode { compare, sharded, reference };
+enum class Activation { silu, gelu, tanh };
+
+struct Options {
+  std::string data = "/usr/share/ferret-vis/data/coads_climatology.cdf";
+  std::vector<std::string> vars = {"SST", "AIRT", "SPEH", "WSPD", "UWND", "VWND", "SLP"};
+  double holdout = 0.1;  // part of the grid cells kept for validation
+  int harmonics = 8;     // of longitude and of latitude; the season has at most three
+
+  int width = 256;
+  int depth = 4;  // hidden layers
+  Activation activation = Activation::silu;
+
+  Mode mode = Mode::compare;
+  bool node_shared = false;  // one copy of the gathered layer per node
+  int batch = 1024;          // over all ranks
+  int epochs = 20;
+  int64_t steps = 0;  // 0: epochs decide
+  double lr = 3e-3;
+  double weight_decay = 1e-2;
+  uint64_t seed = 1;
+
+  std::string checkpoint;
+  int checkpoint_every = 5;  // epochs
+  int stop_after = 0;        // epochs of this run; 0: to the end
+
+  std::string out = "tide-train";
+  bool plot = true;
+  double tolerance_percent = 0;  // compare: larger differences are a failure; 0: never
+};
+
+/// Parses the command line.  Returns nothing where the program is done (--help, an error), with
+/// the exit code in exit_code; only a speaking rank prints.
+std::optional<Options> parse_options(int argc, char** argv, bool speak, int* exit_code);
+
+}  // namespace train

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run leaves behind: a table, maps, and a picture drawn by gnuplot.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "trainer.hpp"
+
+namespace train {
+
+/// OUT.csv: one line per epoch; nothing in it depends on time, so equal runs give equal files.
+void write_csv(const Options& options, const Samples& samples,
+               const std::vector<Trainer*>& trainers);
+
+/// OUT.map.csv: the first field at the first time, observed and predicted.
+void write_map(const Options& options, const Samples& samples, const std::vector<int64_t>& cells,
+               const std::vector<float>& predicted);
+
+/// OUT.gp, a gnuplot script for OUT.png.
+void write_script(const Options& options, const Samples& samples,
+                  const std::vector<Trainer*>& trainers);
+
+/// Runs gnuplot on OUT.gp; false (with a message) where there is none or it fails.
+bool draw(const Options& options);
+
+}  // namespace train

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 the Tide authors
+# SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` places, and how others find it: find_package(tide) gives tide::tide, pkg-config gives tide.
+if(NOT TARGET tide)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+if(NOT TARGET tide::tide)
+  add_library(tide::tide ALIAS tide)
+endif()
+set(tide_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tide)
+
+install(TARGETS tide EXPORT tideTargets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/mpix_tide.h ${PROJECT_BINARY_DIR}/include/tide_version.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(app tide-info tide-perf tide-train)
+  if(TARGET ${app})
+    # An installed tool finds the library beside it, wherever the prefix is moved.
+    file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(${app} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+    install(TARGETS ${app} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+install(EXPORT tideTargets NAMESPACE tide:: DESTINATION ${tide_config_dir})
+configure_package_config_file(share/cmake/tideConfig.cmake.in ${PROJECT_BINARY_DIR}/tideConfig.cmake
+  INSTALL_DESTINATION ${tide_config_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tideConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tideConfig.cmake ${PROJECT_BINARY_DIR}/tideConfigVersion.cmake
+  DESTINATION ${tide_config_dir})
+
+file(RELATIVE_PATH tide_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(share/cmake/tide.pc.in ${PROJECT_BINARY_DIR}/tide.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(share/modulefiles/tide.lua.in ${PROJECT_BINARY_DIR}/tide.lua @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tide.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION}.lua)
+
+if(TIDE_BUILD_TESTING)
+  set(flags "")
+  if(TIDE_SANITIZE)
+    set(flags -fsanitize=${TIDE_SANITIZE})
+  endif()
+  add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -DGENERATOR=${CMAKE_GENERATOR} -DMPICC=${MPI_C_COMPILER} -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DFLAGS=${flags}
+    -DSTATIC=$<IF:$<STREQUAL:$<TARGET_PROPERTY:tide,TYPE>,STATIC_LIBRARY>,--static,>
+    -P ${PROJECT_SOURCE_DIR}/share/cmake/check_install.cmake)
+  set_tests_properties(install_consumer PROPERTIES TIMEOUT 180 LABELS "mpi;install" RUN_SERIAL ON)
+endif()

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the Tide authors
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what packages.txt lists, as root or by sudo.  Asks nothing, prints what it does, may run any number of times.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+say() { printf 'packages: %s\n' "$*"; }
+warn() { printf 'packages: warning: %s\n' "$*" >&2; }
+
+list=()
+while read -r line _; do
+  case $line in '' | '#'*) ;; *) list+=("$line") ;; esac
+done < "$here/packages.txt"
+
+if ! command -v apt-get > /dev/null; then
+  warn "no apt-get here; install the like of these yourself: ${list[*]}"
+  exit 0
+fi
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo > /dev/null || { warn "needs root or sudo to install packages"; exit 1; }
+  as_root=(sudo)
+fi
+apt() { # with retries: a mirror that fails once is common
+  local try
+  for try in 1 2 3; do
+    if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
+        -o Acquire::Retries=3 "$@" < /dev/null; then return 0; fi
+    [ "$try" = 3 ] || { warn "apt-get $1 failed, trying again"; sleep $((try * 3)); }
+  done
+  return 1
+}
+
+missing=()
+for entry in "${list[@]}"; do
+  name=${entry%%=*} want=${entry#*=}
+  have=$(dpkg-query -W -f='${db:Status-Status} ${Version}' "$name" 2> /dev/null || true)
+  case $have in
+    "installed $want"*) ;;
+    "installed "*) warn "$name ${have#* } is installed; Tide is tested with $want" ;;
+    *) missing+=("$entry") ;;
+  esac
+done
+if [ ${#missing[@]} = 0 ]; then
+  say "all ${#list[@]} are installed"
+  exit 0
+fi
+
+say "to install: ${missing[*]}"
+apt update -q || warn "apt-get update failed; going on with the lists that are here"
+pinned=() names=()
+for entry in "${missing[@]}"; do
+  name=${entry%%=*} want=${entry#*=}
+  offered=$(apt-cache madison "$name" | awk -F'|' '{gsub(/ /, "", $2); print $2}')
+  version=$(awk -v want="$want" 'index($0, want) == 1 {print; exit}' <<< "$offered")
+  names+=("$name")
+  if [ -n "$version" ]; then
+    pinned+=("$name=$version")
+  else
+    warn "$name $want is not offered; taking ${offered%%$'\n'*}"
+    pinned+=("$name")
+  fi
+done
+if ! apt install -y --no-install-recommends "${pinned[@]}"; then
+  warn "could not install these versions together; taking what is offered"
+  apt install -y --no-install-recommends "${names[@]}"
+fi
+say "installed: ${names[*]}"

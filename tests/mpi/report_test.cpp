@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The report of a group: JSON that tells path, rail, rounds and the bytes on the rails, which must be the least there can
+// be.  Any ranks, any map.
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "list.hpp"
+
+namespace tide_test {
+namespace {
+
+nlohmann::json report_of(const List& list) {
+  size_t needed = 0;
+  TIDE_OK(MPIX_Tide_group_report(list.group(), nullptr, 0, &needed));
+  std::string text(needed + 16, '#');
+  TIDE_OK(MPIX_Tide_group_report(list.group(), text.data(), text.size(), &needed));
+  return nlohmann::json::parse(text.c_str(), nullptr, false);
+}
+
+// Bytes that the other nodes' ranks of my rail own, with bytes_per_elem for each element: what a rank must receive.
+long long rail_bytes(const List& list, size_t bytes_per_elem) {
+  const Team& team = list.team();
+  long long bytes = 0;
+  for (size_t n = 0; n < team.members.size(); ++n) {
+    if (static_cast<int>(n) == team.my_node()) continue;
+    const int r = team.members[n][static_cast<size_t>(team.my_local())];
+    for (size_t p = 0; p < list.count(); ++p) bytes += list.rows(p, r) * list.params()[p].row_elems * static_cast<long long>(bytes_per_elem);
+  }
+  return bytes;
+}
+
+long long sum_over_ranks(long long mine) {
+  long long all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+int log2_rounds(size_t nodes) {
+  int rounds = 0;
+  while (size_t{1} << rounds < nodes) ++rounds;
+  return rounds;
+}
+
+TEST(Report, CarriesPathRailAndRounds) {
+  List list(world(), {param(64, 33), param(9, 5)});
+  check_allgather(list);
+  check_reduce_scatter(list);
+  const auto report = report_of(list);
+  ASSERT_TRUE(report.is_object());
+  const bool one_node = world().members.size() == 1;
+  for (const char* collective : {"allgather", "reduce_scatter"}) {
+    ASSERT_TRUE(report.contains(collective)) << report.dump();
+    const auto& j = report[collective];
+    EXPECT_EQ("host-direct", j["path"]) << j.dump();
+    EXPECT_EQ(one_node ? "none" : "mpi", j["rail"]) << j.dump();
+    EXPECT_TRUE(j["rounds"].is_number()) << j.dump();
+    EXPECT_EQ(true, j["reproducible"]) << j.dump();
+    EXPECT_TRUE(j.contains("workspace_bytes")) << j.dump();
+    if (world().uniform()) {  // else some ranks carry nothing
+      EXPECT_EQ(one_node, j["rail_bytes"] == 0) << j.dump();
+    }
+  }
+  EXPECT_EQ(log2_rounds(world().members.size()), report["allgather"]["rounds"].get<int>()) << "ceil(log2 nodes)";
+  if (world().uniform() && !one_node) {
+    MPIX_Tide_sizes sizes;
+    TIDE_OK(MPIX_Tide_group_sizes(list.group(), &sizes));
+    EXPECT_EQ(sizes.allgather_workspace_bytes, report["allgather"]["workspace_bytes"].get<MPI_Count>());
+    EXPECT_EQ(sizes.reduce_scatter_workspace_bytes, report["reduce_scatter"]["workspace_bytes"].get<MPI_Count>());
+  }
+}
+
+TEST(Report, RailBytesAreTheLeastThereCanBe) {
+  if (!world().uniform() || world().members.size() == 1) GTEST_SKIP() << "for several equal nodes";
+  const MPI_Count n = world().size;
+  List even(world(), {param(8 * n, 33), param(n, 5)}), uneven(world(), {param(23, 5), param(7, 3)});
+  for (const List* list : {&even, &uneven}) {
+    check_allgather(*list);
+    check_reduce_scatter(*list, {.out_dtype = MPIX_TIDE_FP32});
+    const auto report = report_of(*list);
+    const long long gathered = report["allgather"]["rail_bytes"].get<long long>(), reduced = report["reduce_scatter"]["rail_bytes"].get<long long>();
+    // One or two bf16 ranks on a node send raw slices: no more bytes than one fp32 partial, half of it where a rank is alone.
+    const size_t bytes = world().members[0].size() == 1 ? 2 : 4;
+    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, 2)), sum_over_ranks(gathered)) << "all-gather, all ranks together";
+    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, bytes)), sum_over_ranks(reduced)) << "reduce-scatter, all ranks together";
+    if (list != &even) continue;  // where shards differ, a rank does not send what it receives
+    EXPECT_EQ(rail_bytes(*list, 2), gathered);
+    EXPECT_EQ(rail_bytes(*list, bytes), reduced);
+  }
+}
+
+TEST(Report, SizeIsRespected) {
+  List list(world(), {param(9, 5)});
+  size_t needed = 0, again = 0;
+  TIDE_OK(MPIX_Tide_group_report(list.group(), nullptr, 0, &needed));
+  ASSERT_GT(needed, 10u);
+  std::string text(needed + 8, '#');
+  TIDE_OK(MPIX_Tide_group_report(list.group(), text.data(), 10, &again));
+  EXPECT_EQ(needed, again);
+  EXPECT_EQ('#', text[10]) << "written past the size that was given";
+  TIDE_OK(MPIX_Tide_group_report(list.group(), text.data(), text.size(), nullptr));
+  const size_t length = std::strlen(text.c_str());
+  EXPECT_TRUE(needed == length || needed == length + 1) << needed << " " << length;
+}
+
+}  // namespace
+}  // namespace tide_test
