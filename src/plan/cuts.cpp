@@ -84,7 +84,9 @@ Cuts::Cuts(const Topology& t, const Layout& y, bool raw_slices, const Limits& li
                                 std::to_string(min_bytes));
   const size_t W = o.workspace_bytes ? std::min(o.workspace_bytes, usual) : usual;
   const size_t rows = 2 * static_cast<size_t>(landing_rows) + 3 * static_cast<size_t>(send_rows) +
-                      (latin ? 1 : raw ? L : 0);
+                      (latin ? 1
+                       : raw ? L
+                             : 0);
   size_t target = std::max(smallest_target, W / rows / elem_ * elem_);
   target = std::max(smallest_target, std::min(target, staging));
   for (lay_out(target); budgeted() > W && target > smallest_target; lay_out(target))
@@ -95,7 +97,10 @@ Cuts::Cuts(const Topology& t, const Layout& y, bool raw_slices, const Limits& li
     sends = std::min(sends + more, static_cast<size_t>(M - 1) * chunks);
   } else {  // one reservation for every M: of one chunk at up to 61 nodes, at most W
     const size_t reserved = std::min(W, 64 * static_cast<size_t>(send_rows) * largest);
-    spare = reserved - std::min(reserved, budgeted());
+    const size_t own_rows =
+        raw && peer_loads_ ? own_slots() * t_.largest() * slice : 0;  // in the budget, not needed
+    const size_t used = budgeted() - own_rows;
+    spare = reserved - std::min(reserved, used);
   }
 }
 
