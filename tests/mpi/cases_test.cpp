@@ -358,7 +358,9 @@ TEST(Cases, V29AnyAlignmentAndWidth) {
       for (MPI_Count k : {1, 3, 7, 17, 33}) shapes.push_back(param(rows, k, dtype));
     }
     std::vector<std::vector<MPIX_Tide_param>> lists;
-    for (const auto& s : shapes) lists.push_back({s});
+    for (const auto& s : shapes) {
+      if (s.row_elems == 7) lists.push_back({s});  // alone as well; the others in one list only, which costs less
+    }
     lists.push_back(shapes);
     const size_t shift = size_of(dtype);
     for (const auto& params : lists) {

@@ -22,7 +22,6 @@
 namespace {
 
 int rank = 0, size = 1, deadline_s = 55;
-const int case_limit_s = 40;
 time_t started;
 bool failed_anywhere = false;
 char alarm_text[512] = "";
@@ -37,7 +36,7 @@ extern "C" void on_alarm(int) {
 
 void arm(const std::string& name) {
   const int left_s = std::max(1, deadline_s - static_cast<int>(time(nullptr) - started));
-  const int limit_s = std::min(case_limit_s, left_s);
+  const int limit_s = std::min(std::max(40, deadline_s - 15), left_s);  // of one case
   std::snprintf(alarm_text, sizeof alarm_text,
                 "\n[ WATCHDOG ] rank %d of %d: %s still runs after %d s.  Hint: a rank waits for one that never comes; "
                 "compare the stacks of the ranks, or rerun with --gtest_filter=%s and attach gdb -p %d\n",
@@ -68,7 +67,7 @@ class RankListener : public testing::EmptyTestEventListener {
     if (rank != 0) return;
     std::string ranks;
     for (int r = 0; r < size; ++r) {
-      if (failed[static_cast<size_t>(r)]) ranks += " " + std::to_string(r);
+      if (failed[static_cast<size_t>(r)]) ranks.append(1, ' ').append(std::to_string(r));
     }
     std::fprintf(stderr, "[  RANKS   ] %s failed on rank(s)%s of %d\n", name_of(info).c_str(), ranks.c_str(), size);
   }

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# tide_add_mpi_runs(<program> RUNS <ranks>:<map>[!] ... [NAME n] [FILTER f] [ARGS ...] [ENV ...] [LABELS ...] [TIMEOUT s]
+# tide_add_mpi_runs(<program> RUNS <ranks>:<map>[!|-] ... [NAME n] [FILTER f] [ARGS ...] [ENV ...] [LABELS ...] [TIMEOUT s]
 #                   [PASS regex] [PLAIN])
 # One CTest test for each run of mpi_<program>.  PLAIN programs have no GoogleTest main: ARGS, then the rank count.
 # Maps: one (a single node), blockK, cyclicK (K nodes, node numbers descending), uneven, singleton by TIDE_FAKE_NODES;
 # cliquesK, cliqueblocksK and nolocal by MPICH's own switches (left out under other MPIs).
-# MPICH spins without ever yielding its core: runs of more than 4 ranks are left out there unless marked with "!".
+# MPICH spins without ever yielding its core: left out there are runs marked with "-", and those of more than 4 ranks
+# unless marked with "!".
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_symbol_exists(MPICH_VERSION mpi.h TIDE_TEST_MPI_IS_MPICH)
@@ -61,14 +62,18 @@ function(tide_add_mpi_runs program)
   endif()
   math(EXPR deadline "${RUN_TIMEOUT} - 5")
   foreach(run IN LISTS RUN_RUNS)
-    if(NOT run MATCHES "^([0-9]+):([a-z]+[0-9]*)(!?)$")
+    if(NOT run MATCHES "^([0-9]+):([a-z]+[0-9]*)([-!]?)$")
       message(FATAL_ERROR "not a run: ${run}")
     endif()
     set(ranks ${CMAKE_MATCH_1})
     set(map ${CMAKE_MATCH_2})
-    set(anyway "${CMAKE_MATCH_3}")
+    set(mark "${CMAKE_MATCH_3}")
+    set(spins ${TIDE_TEST_MPI_IS_MPICH})
+    if(mark STREQUAL "!" OR (ranks LESS 5 AND NOT mark STREQUAL "-"))
+      set(spins FALSE)
+    endif()
     tide_rank_map(environment ${ranks} ${map})
-    if(environment STREQUAL "skip" OR (TIDE_TEST_MPI_IS_MPICH AND ranks GREATER 4 AND NOT anyway))
+    if(environment STREQUAL "skip" OR spins)
       continue()
     endif()
     string(REPLACE ";" "." name "mpi;${program};${RUN_NAME};${ranks};${map}")

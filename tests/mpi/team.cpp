@@ -135,8 +135,13 @@ void expect_failure(int code, std::initializer_list<Failure> allowed, std::initi
   for (const std::string& word : words) {
     EXPECT_NE(std::string::npos, message.find(word)) << "no \"" << word << "\" in: " << message;
   }
+  int error_class = 0, length = 0;
+  ASSERT_EQ(MPI_SUCCESS, MPI_Error_class(code, &error_class));
+#ifdef MPICH_VERSION
+  // MPICH 4.0 gives no text to a code of a predefined class: the code is the class itself and the detail stays with Tide.
+  if (code == error_class && seen.kind == 0) return;
+#endif
   char text[MPI_MAX_ERROR_STRING + 1] = "";
-  int length = 0;
   ASSERT_EQ(MPI_SUCCESS, MPI_Error_string(code, text, &length));
   // MPI bounds its strings; the beginning of the detail must be there.
   EXPECT_NE(std::string::npos, std::string(text).find(message.substr(0, 60))) << text << "\nmessage: " << message;
