@@ -16,7 +16,8 @@ int PMPIX_Tide_allgather(const void* const* shards, void* const params[], MPIX_T
   });
 }
 
-int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[], int out_dtype, int op, double scale, MPIX_Tide_group group) {
+int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[], int out_dtype, int op,
+                              double scale, MPIX_Tide_group group) {
   return guard(group, [&](Group& g) {
     Arguments a;
     a.reduce = true;

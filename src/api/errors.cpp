@@ -26,34 +26,49 @@ std::map<int, int> kind_of_code;
 
 int plain_class(Kind kind) {
   switch (kind) {
-    case Kind::arg: return MPI_ERR_ARG;
-    case Kind::comm: return MPI_ERR_COMM;
-    case Kind::count: return MPI_ERR_COUNT;
-    case Kind::buffer: return MPI_ERR_BUFFER;
-    case Kind::no_mem: return MPI_ERR_NO_MEM;
-    case Kind::request: return MPI_ERR_REQUEST;
-    case Kind::intern: return MPI_ERR_INTERN;
-    default: return MPI_ERR_OTHER;
+    case Kind::arg:
+      return MPI_ERR_ARG;
+    case Kind::comm:
+      return MPI_ERR_COMM;
+    case Kind::count:
+      return MPI_ERR_COUNT;
+    case Kind::buffer:
+      return MPI_ERR_BUFFER;
+    case Kind::no_mem:
+      return MPI_ERR_NO_MEM;
+    case Kind::request:
+      return MPI_ERR_REQUEST;
+    case Kind::intern:
+      return MPI_ERR_INTERN;
+    default:
+      return MPI_ERR_OTHER;
   }
 }
 
 const char* class_name(Kind kind) {
   switch (kind) {
-    case Kind::mismatch: return "MPIX_TIDE_ERR_MISMATCH: the ranks of a communicator made different calls";
-    case Kind::timeout: return "MPIX_TIDE_ERR_TIMEOUT: a peer does not answer";
-    case Kind::unsupported: return "MPIX_TIDE_ERR_UNSUPPORTED: not in this version or not on this machine";
-    case Kind::peer: return "MPIX_TIDE_ERR_PEER: a peer or its memory cannot be reached";
-    default: return "MPIX_TIDE_ERR_DEVICE: a device failed";
+    case Kind::mismatch:
+      return "MPIX_TIDE_ERR_MISMATCH: the ranks of a communicator made different calls";
+    case Kind::timeout:
+      return "MPIX_TIDE_ERR_TIMEOUT: a peer does not answer";
+    case Kind::unsupported:
+      return "MPIX_TIDE_ERR_UNSUPPORTED: not in this version or not on this machine";
+    case Kind::peer:
+      return "MPIX_TIDE_ERR_PEER: a peer or its memory cannot be reached";
+    default:
+      return "MPIX_TIDE_ERR_DEVICE: a device failed";
   }
 }
 
-// Does the code belong to the class, and does MPI give back the text that it was given?  Where a code joins a predefined
-// class, MPICH 4.0 does not (its own tables answer): then the plain class is the code.
+// Does the code belong to the class, and does MPI give back the text that it was given?  Where a
+// code joins a predefined class, MPICH 4.0 does not (its own tables answer): then the plain class
+// is the code.
 bool works(int code, int error_class) {
   const char* probe = "Tide: a text of its own";
   char text[MPI_MAX_ERROR_STRING] = {};
   int seen = 0, length = 0;
-  return MPI_Error_class(code, &seen) == MPI_SUCCESS && seen == error_class && MPI_Add_error_string(code, probe) == MPI_SUCCESS &&
+  return MPI_Error_class(code, &seen) == MPI_SUCCESS && seen == error_class &&
+         MPI_Add_error_string(code, probe) == MPI_SUCCESS &&
          MPI_Error_string(code, text, &length) == MPI_SUCCESS && std::strcmp(text, probe) == 0;
 }
 
@@ -113,7 +128,8 @@ static int code_of(const std::function<void()>& act) {
   } catch (const Error& e) {
     return error_code(e.kind(), e.what());
   } catch (const std::bad_alloc&) {
-    return error_code(Kind::no_mem, "out of memory on this rank; use fewer or smaller parameters per group");
+    return error_code(Kind::no_mem,
+                      "out of memory on this rank; use fewer or smaller parameters per group");
   } catch (const std::exception& e) {
     return error_code(Kind::intern, e.what());
   }
@@ -129,14 +145,19 @@ int guard_local(const std::function<void()>& act) { return guard(MPI_COMM_NULL, 
 
 int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
   if (handle == MPIX_TIDE_GROUP_NULL)
-    return guard_local([] { throw Error(Kind::arg, "group: MPIX_TIDE_GROUP_NULL; pass a group from MPIX_Tide_group_create"); });
+    return guard_local([] {
+      throw Error(Kind::arg,
+                  "group: MPIX_TIDE_GROUP_NULL; pass a group from MPIX_Tide_group_create");
+    });
   const std::shared_ptr<Group> keep = handle->group;  // an error handler may free the handle
   const int code = code_of([&] {
-    if (!Process::usable()) throw Error(Kind::other, "Tide is used after MPI_Finalize; call it before");
+    if (!Process::usable())
+      throw Error(Kind::other, "Tide is used after MPI_Finalize; call it before");
     act(*keep);
   });
   if (code != MPI_SUCCESS) {
-    if (Process::usable() && keep->context().user() != MPI_COMM_NULL) tell_before_abort(keep->context().user(), code);
+    if (Process::usable() && keep->context().user() != MPI_COMM_NULL)
+      tell_before_abort(keep->context().user(), code);
     keep->context().raise(code);
   }
   return code;

@@ -13,7 +13,9 @@ bool is_dtype(int d) { return d >= MPIX_TIDE_BF16 && d <= MPIX_TIDE_UINT8; }
 
 Param read_param(const MPIX_Tide_param& in, int p) {
   const auto negative = [&](const char* field, MPI_Count value) {
-    if (value < 0) throw Error(Kind::count, "parameter {}: {} is {}; pass a count of at least 0", p, field, static_cast<long long>(value));
+    if (value < 0)
+      throw Error(Kind::count, "parameter {}: {} is {}; pass a count of at least 0", p, field,
+                  static_cast<long long>(value));
   };
   negative("rows", in.rows);
   negative("row_elems", in.row_elems);
@@ -22,40 +24,54 @@ Param read_param(const MPIX_Tide_param& in, int p) {
   param.shape = {in.rows, in.row_elems, in.block_rows};
   param.dtype = in.dtype;
   param.types = in.types;
-  if (!is_dtype(in.dtype)) throw Error(Kind::arg, "parameter {}: dtype {} is not a type; use MPIX_TIDE_BF16, FP16, FP32, FP64 or UINT8", p, in.dtype);
+  if (!is_dtype(in.dtype))
+    throw Error(
+        Kind::arg,
+        "parameter {}: dtype {} is not a type; use MPIX_TIDE_BF16, FP16, FP32, FP64 or UINT8", p,
+        in.dtype);
   param.full = param.shard = param.grad = static_cast<Dtype>(in.dtype);
   if (in.types) {
     const int shard = in.types & 0xff, grad = in.types >> 8;
     if (!is_dtype(shard) || (!is_dtype(grad) && grad != MPIX_TIDE_NOGRAD))
-      throw Error(Kind::arg, "parameter {}: types {:#x} is not MPIX_TIDE_TYPES(shard dtype, gradient dtype); use 0 or that macro", p, in.types);
+      throw Error(Kind::arg,
+                  "parameter {}: types {:#x} is not MPIX_TIDE_TYPES(shard dtype, gradient dtype); "
+                  "use 0 or that macro",
+                  p, in.types);
     param.shard = static_cast<Dtype>(shard);
     param.frozen = grad == MPIX_TIDE_NOGRAD;
     if (!param.frozen) param.grad = static_cast<Dtype>(grad);
   }
   const auto bytes = static_cast<__int128>(in.rows) * in.row_elems * 8;
-  if (bytes > std::numeric_limits<int64_t>::max() || in.rows > std::numeric_limits<int64_t>::max() / 4 ||
+  if (bytes > std::numeric_limits<int64_t>::max() ||
+      in.rows > std::numeric_limits<int64_t>::max() / 4 ||
       in.block_rows > std::numeric_limits<int64_t>::max() / 4)
-    throw Error(Kind::count, "parameter {}: rows {} x row_elems {} (block_rows {}) is too large for 64-bit byte counts; split it", p,
-                static_cast<long long>(in.rows), static_cast<long long>(in.row_elems), static_cast<long long>(in.block_rows));
+    throw Error(Kind::count,
+                "parameter {}: rows {} x row_elems {} (block_rows {}) is too large for 64-bit byte "
+                "counts; split it",
+                p, static_cast<long long>(in.rows), static_cast<long long>(in.row_elems),
+                static_cast<long long>(in.block_rows));
   return param;
 }
 
 std::vector<Param> read_params(int nparams, const MPIX_Tide_param params[]) {
   if (nparams < 0) throw Error(Kind::count, "nparams is {}; pass at least 0", nparams);
-  if (nparams && !params) throw Error(Kind::arg, "params is NULL although nparams is {}; pass an array", nparams);
+  if (nparams && !params)
+    throw Error(Kind::arg, "params is NULL although nparams is {}; pass an array", nparams);
   std::vector<Param> list;
   __int128 total = 0;
   for (int p = 0; p < nparams; p++) {
     list.push_back(read_param(params[p], p));
     total += static_cast<__int128>(params[p].rows) * params[p].row_elems * 8;
     if (total > std::numeric_limits<int64_t>::max())
-      throw Error(Kind::count, "parameter {}: the list's bytes exceed 64 bits here; split the list", p);
+      throw Error(Kind::count, "parameter {}: the list's bytes exceed 64 bits here; split the list",
+                  p);
   }
   return list;
 }
 
 void check_boundaries(const std::vector<Param>& params, const MPI_Count first_row[], int ranks) {
-  if (!params.empty() && !first_row) throw Error(Kind::arg, "first_row is NULL; pass nparams * (ranks + 1) row numbers");
+  if (!params.empty() && !first_row)
+    throw Error(Kind::arg, "first_row is NULL; pass nparams * (ranks + 1) row numbers");
   for (size_t p = 0; p < params.size(); p++) {
     const MPI_Count* row = first_row + p * (static_cast<size_t>(ranks) + 1);
     for (int r = 0; r <= ranks; r++) {
@@ -63,17 +79,21 @@ void check_boundaries(const std::vector<Param>& params, const MPI_Count first_ro
       const int64_t block = std::max<int64_t>(1, params[p].shape.block_rows);
       const bool ends = r == 0 ? row[0] == 0 : r < ranks || row[ranks] == params[p].shape.rows;
       if (row[r] < before || row[r] > params[p].shape.rows || !ends)
-        throw Error(Kind::arg, "parameter {}: first_row of rank {} is {}; rows must start at 0, not decrease and end at rows = {}", p, r,
-                    static_cast<long long>(row[r]), params[p].shape.rows);
+        throw Error(Kind::arg,
+                    "parameter {}: first_row of rank {} is {}; rows must start at 0, not decrease "
+                    "and end at rows = {}",
+                    p, r, static_cast<long long>(row[r]), params[p].shape.rows);
       if (row[r] % block && row[r] != params[p].shape.rows)
-        throw Error(Kind::arg, "parameter {}: first_row of rank {} is {}, not a multiple of block_rows = {}; move the boundary", p, r,
-                    static_cast<long long>(row[r]), block);
+        throw Error(Kind::arg,
+                    "parameter {}: first_row of rank {} is {}, not a multiple of block_rows = {}; "
+                    "move the boundary",
+                    p, r, static_cast<long long>(row[r]), block);
     }
   }
 }
 
-int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI_Count* first_row, bool ragged, MPI_Info info,
-           MPIX_Tide_group* group) {
+int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI_Count* first_row,
+           bool ragged, MPI_Info info, MPIX_Tide_group* group) {
   return guard(comm, [&] {
     std::vector<Param> list;
     std::optional<Error> fault;  // of this rank: every rank gets to hear of it
@@ -81,14 +101,16 @@ int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI
     try {
       if (!group) throw Error(Kind::arg, "group is NULL; pass the address of a handle");
       list = read_params(nparams, params);
-      if (comm != MPI_COMM_NULL && MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter) MPI_Comm_size(comm, &size);
+      if (comm != MPI_COMM_NULL && MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter)
+        MPI_Comm_size(comm, &size);
       if (ragged) check_boundaries(list, first_row, size);
     } catch (const Error& e) {
       fault = e;
       list.clear();
     }
     std::vector<int64_t> rows;
-    if (ragged && !fault) rows.assign(first_row, first_row + list.size() * (static_cast<size_t>(size) + 1));
+    if (ragged && !fault)
+      rows.assign(first_row, first_row + list.size() * (static_cast<size_t>(size) + 1));
     if (ragged && rows.empty()) rows.resize(1);
     auto made = Group::create(comm, std::move(list), ragged ? rows.data() : nullptr, info, fault);
     *group = new MPIX_Tide_group_s{std::move(made)};
@@ -97,7 +119,8 @@ int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI
 
 int check_param(const Group& g, int param) {
   if (param < 0 || static_cast<size_t>(param) >= g.params().size())
-    throw Error(Kind::arg, "param is {} but the group has {} parameters; pass an index below that", param, g.params().size());
+    throw Error(Kind::arg, "param is {} but the group has {} parameters; pass an index below that",
+                param, g.params().size());
   return param;
 }
 
@@ -105,24 +128,29 @@ int check_param(const Group& g, int param) {
 
 extern "C" {
 
-int PMPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], MPI_Info info, MPIX_Tide_group* group) {
+int PMPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[],
+                            MPI_Info info, MPIX_Tide_group* group) {
   return create(comm, nparams, params, nullptr, false, info, group);
 }
 
-int PMPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI_Count first_row[],
-                                     MPI_Info info, MPIX_Tide_group* group) {
+int PMPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams, const MPIX_Tide_param params[],
+                                     const MPI_Count first_row[], MPI_Info info,
+                                     MPIX_Tide_group* group) {
   return create(comm, nparams, params, first_row, true, info, group);
 }
 
 int PMPIX_Tide_group_free(MPIX_Tide_group* group) {
   if (!group || *group == MPIX_TIDE_GROUP_NULL)
-    return guard_local([&] { throw Error(Kind::arg, "group: nothing to free; pass the address of a live group"); });
+    return guard_local([&] {
+      throw Error(Kind::arg, "group: nothing to free; pass the address of a live group");
+    });
   delete *group;
   *group = MPIX_TIDE_GROUP_NULL;
   return MPI_SUCCESS;
 }
 
-int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams, MPIX_Tide_param params[]) {
+int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams,
+                         MPIX_Tide_param params[]) {
   return guard(group, [&](Group& g) {
     if (comm) *comm = g.context().user();
     if (nparams) *nparams = static_cast<int>(g.params().size());
@@ -133,10 +161,12 @@ int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams, MP
   });
 }
 
-int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix, const char* const names[]) {
+int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix,
+                               const char* const names[]) {
   return guard(group, [&](Group& g) {
     std::vector<std::string> list;
-    if (!names && !g.params().empty()) throw Error(Kind::arg, "names is NULL; pass one name per parameter");
+    if (!names && !g.params().empty())
+      throw Error(Kind::arg, "names is NULL; pass one name per parameter");
     for (size_t p = 0; p < g.params().size(); p++) {
       if (!names[p]) throw Error(Kind::arg, "parameter {}: names entry is NULL; pass a string", p);
       list.emplace_back(names[p]);
@@ -145,11 +175,14 @@ int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix, const 
   });
 }
 
-int PMPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank, MPI_Count* first_row, MPI_Count* rows) {
+int PMPIX_Tide_group_shard(MPIX_Tide_group group, int param, int rank, MPI_Count* first_row,
+                           MPI_Count* rows) {
   return guard(group, [&](Group& g) {
     check_param(g, param);
     const int ranks = g.context().topology().ranks();
-    if (rank < 0 || rank >= ranks) throw Error(Kind::arg, "rank is {} but the communicator has {} ranks; pass a rank below that", rank, ranks);
+    if (rank < 0 || rank >= ranks)
+      throw Error(Kind::arg, "rank is {} but the communicator has {} ranks; pass a rank below that",
+                  rank, ranks);
     if (first_row) *first_row = g.rows().first(param, rank);
     if (rows) *rows = g.rows().count(param, rank);
   });
@@ -163,7 +196,8 @@ int PMPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes* sizes) {
     sizes->shard_bytes = static_cast<MPI_Count>(g.shard_bytes());
     sizes->allgather_workspace_bytes = static_cast<MPI_Count>(g.gather_workspace_bytes());
     sizes->reduce_scatter_workspace_bytes = static_cast<MPI_Count>(g.reduce_workspace_bytes());
-    sizes->reduce_scatter_workspace_min_bytes = static_cast<MPI_Count>(g.reduce_workspace_min_bytes());
+    sizes->reduce_scatter_workspace_min_bytes =
+        static_cast<MPI_Count>(g.reduce_workspace_min_bytes());
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The nonblocking, persistent and stream-ordered forms: part of the interface, not of this version.  They say so.
+// The nonblocking, persistent and stream-ordered forms: part of the interface, not of this version.
+// They say so.
 #include "api/guard.hpp"
 
 using namespace tide;
@@ -8,7 +9,9 @@ using namespace tide;
 namespace {
 
 [[noreturn]] void refuse(const char* name) {
-  throw Error(Kind::unsupported, "{} is not in this version; use MPIX_Tide_allgather and MPIX_Tide_reduce_scatter", name);
+  throw Error(Kind::unsupported,
+              "{} is not in this version; use MPIX_Tide_allgather and MPIX_Tide_reduce_scatter",
+              name);
 }
 
 int refuse_group(MPIX_Tide_group group, const char* name) {
@@ -16,11 +19,15 @@ int refuse_group(MPIX_Tide_group group, const char* name) {
 }
 
 // No request can exist: a null one is complete, as MPI's are.
-int null_request(const MPIX_Tide_request* request, const char* name, bool null_is_complete, int* flag = nullptr) {
+int null_request(const MPIX_Tide_request* request, const char* name, bool null_is_complete,
+                 int* flag = nullptr) {
   return guard_local([&] {
-    if (!request) throw Error(Kind::request, "{}: request is NULL; pass the address of a handle", name);
+    if (!request)
+      throw Error(Kind::request, "{}: request is NULL; pass the address of a handle", name);
     if (*request != MPIX_TIDE_REQUEST_NULL) refuse(name);
-    if (!null_is_complete) throw Error(Kind::request, "{}: the request is MPIX_TIDE_REQUEST_NULL; pass a persistent request", name);
+    if (!null_is_complete)
+      throw Error(Kind::request,
+                  "{}: the request is MPIX_TIDE_REQUEST_NULL; pass a persistent request", name);
     if (flag) *flag = 1;
   });
 }
@@ -29,39 +36,83 @@ int null_request(const MPIX_Tide_request* request, const char* name, bool null_i
 
 extern "C" {
 
-int PMPIX_Tide_iallgather(const void* const*, void* const[], MPIX_Tide_group group, MPIX_Tide_request*) { return refuse_group(group, "MPIX_Tide_iallgather"); }
-int PMPIX_Tide_ireduce_scatter(const void* const*, void* const[], int, int, double, MPIX_Tide_group group, MPIX_Tide_request*) { return refuse_group(group, "MPIX_Tide_ireduce_scatter"); }
-int PMPIX_Tide_allgather_init(const void* const*, void* const[], MPIX_Tide_group group, MPI_Info, MPIX_Tide_request*) { return refuse_group(group, "MPIX_Tide_allgather_init"); }
-int PMPIX_Tide_reduce_scatter_init(const void* const*, void* const[], int, int, double, MPIX_Tide_group group, MPI_Info, MPIX_Tide_request*) { return refuse_group(group, "MPIX_Tide_reduce_scatter_init"); }
-int PMPIX_Tide_allgather_enqueue(const void* const*, void* const[], MPIX_Tide_group group, void*) { return refuse_group(group, "MPIX_Tide_allgather_enqueue"); }
-int PMPIX_Tide_reduce_scatter_enqueue(const void* const*, void* const[], int, int, double, MPIX_Tide_group group, void*) { return refuse_group(group, "MPIX_Tide_reduce_scatter_enqueue"); }
-int PMPIX_Tide_start(MPIX_Tide_request* request) { return null_request(request, "MPIX_Tide_start", false); }
+int PMPIX_Tide_iallgather(const void* const*, void* const[], MPIX_Tide_group group,
+                          MPIX_Tide_request*) {
+  return refuse_group(group, "MPIX_Tide_iallgather");
+}
+int PMPIX_Tide_ireduce_scatter(const void* const*, void* const[], int, int, double,
+                               MPIX_Tide_group group, MPIX_Tide_request*) {
+  return refuse_group(group, "MPIX_Tide_ireduce_scatter");
+}
+int PMPIX_Tide_allgather_init(const void* const*, void* const[], MPIX_Tide_group group, MPI_Info,
+                              MPIX_Tide_request*) {
+  return refuse_group(group, "MPIX_Tide_allgather_init");
+}
+int PMPIX_Tide_reduce_scatter_init(const void* const*, void* const[], int, int, double,
+                                   MPIX_Tide_group group, MPI_Info, MPIX_Tide_request*) {
+  return refuse_group(group, "MPIX_Tide_reduce_scatter_init");
+}
+int PMPIX_Tide_allgather_enqueue(const void* const*, void* const[], MPIX_Tide_group group, void*) {
+  return refuse_group(group, "MPIX_Tide_allgather_enqueue");
+}
+int PMPIX_Tide_reduce_scatter_enqueue(const void* const*, void* const[], int, int, double,
+                                      MPIX_Tide_group group, void*) {
+  return refuse_group(group, "MPIX_Tide_reduce_scatter_enqueue");
+}
+int PMPIX_Tide_start(MPIX_Tide_request* request) {
+  return null_request(request, "MPIX_Tide_start", false);
+}
 int PMPIX_Tide_startall(int count, MPIX_Tide_request requests[]) {
   for (int i = 0; i < count; i++)
-    if (const int code = null_request(&requests[i], "MPIX_Tide_startall", false); code != MPI_SUCCESS) return code;
+    if (const int code = null_request(&requests[i], "MPIX_Tide_startall", false);
+        code != MPI_SUCCESS)
+      return code;
   return MPI_SUCCESS;
 }
-int PMPIX_Tide_test(MPIX_Tide_request* request, int* flag) { return null_request(request, "MPIX_Tide_test", true, flag); }
+int PMPIX_Tide_test(MPIX_Tide_request* request, int* flag) {
+  return null_request(request, "MPIX_Tide_test", true, flag);
+}
 int PMPIX_Tide_testall(int count, MPIX_Tide_request requests[], int* flag) {
   if (flag) *flag = 1;
   for (int i = 0; i < count; i++)
-    if (const int code = null_request(&requests[i], "MPIX_Tide_testall", true, flag); code != MPI_SUCCESS) return code;
+    if (const int code = null_request(&requests[i], "MPIX_Tide_testall", true, flag);
+        code != MPI_SUCCESS)
+      return code;
   return MPI_SUCCESS;
 }
-int PMPIX_Tide_wait(MPIX_Tide_request* request) { return null_request(request, "MPIX_Tide_wait", true); }
+int PMPIX_Tide_wait(MPIX_Tide_request* request) {
+  return null_request(request, "MPIX_Tide_wait", true);
+}
 int PMPIX_Tide_waitall(int count, MPIX_Tide_request requests[]) {
   for (int i = 0; i < count; i++)
-    if (const int code = null_request(&requests[i], "MPIX_Tide_waitall", true); code != MPI_SUCCESS) return code;
+    if (const int code = null_request(&requests[i], "MPIX_Tide_waitall", true); code != MPI_SUCCESS)
+      return code;
   return MPI_SUCCESS;
 }
-int PMPIX_Tide_wait_inputs(MPIX_Tide_request* request) { return null_request(request, "MPIX_Tide_wait_inputs", true); }
-int PMPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag) { return null_request(request, "MPIX_Tide_test_inputs", true, flag); }
-int PMPIX_Tide_start_enqueue(MPIX_Tide_request* request, void*) { return null_request(request, "MPIX_Tide_start_enqueue", false); }
-int PMPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request* request, void*) { return null_request(request, "MPIX_Tide_wait_inputs_enqueue", true); }
-int PMPIX_Tide_wait_enqueue(MPIX_Tide_request* request, void*) { return null_request(request, "MPIX_Tide_wait_enqueue", true); }
-int PMPIX_Tide_request_set(MPIX_Tide_request request, int, double) { return null_request(&request, "MPIX_Tide_request_set", false); }
-int PMPIX_Tide_request_free(MPIX_Tide_request* request) { return null_request(request, "MPIX_Tide_request_free", false); }
-int PMPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request*) { return null_request(&request, "MPIX_Tide_request_mpi", false); }
+int PMPIX_Tide_wait_inputs(MPIX_Tide_request* request) {
+  return null_request(request, "MPIX_Tide_wait_inputs", true);
+}
+int PMPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag) {
+  return null_request(request, "MPIX_Tide_test_inputs", true, flag);
+}
+int PMPIX_Tide_start_enqueue(MPIX_Tide_request* request, void*) {
+  return null_request(request, "MPIX_Tide_start_enqueue", false);
+}
+int PMPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request* request, void*) {
+  return null_request(request, "MPIX_Tide_wait_inputs_enqueue", true);
+}
+int PMPIX_Tide_wait_enqueue(MPIX_Tide_request* request, void*) {
+  return null_request(request, "MPIX_Tide_wait_enqueue", true);
+}
+int PMPIX_Tide_request_set(MPIX_Tide_request request, int, double) {
+  return null_request(&request, "MPIX_Tide_request_set", false);
+}
+int PMPIX_Tide_request_free(MPIX_Tide_request* request) {
+  return null_request(request, "MPIX_Tide_request_free", false);
+}
+int PMPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request*) {
+  return null_request(&request, "MPIX_Tide_request_mpi", false);
+}
 int PMPIX_Tide_group_async_error(MPIX_Tide_group group, int* code) {
   return guard(group, [&](Group&) {
     if (!code) throw Error(Kind::arg, "code is NULL; pass the address of an int");

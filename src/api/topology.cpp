@@ -7,11 +7,14 @@ using namespace tide;
 
 namespace {
 
-// Collective: a communicator of the user's own, with the user's error handler, as MPI_Comm_split gives it.
+// Collective: a communicator of the user's own, with the user's error handler, as MPI_Comm_split
+// gives it.
 void split(Context& context, int color, int key, MPI_Comm* out) {
   MPI_Comm made = MPI_COMM_NULL;
   if (MPI_Comm_split(context.user(), color, key, &made) != MPI_SUCCESS)
-    throw Error(Kind::intern, "MPI_Comm_split failed: MPI has no communicator left; free communicators that are not in use");
+    throw Error(Kind::intern,
+                "MPI_Comm_split failed: MPI has no communicator left; free communicators that are "
+                "not in use");
   *out = made;
 }
 
@@ -28,7 +31,8 @@ extern "C" {
 int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology) {
   return guard(comm, [&] {
     const auto context = Context::of(comm);
-    if (!topology) throw Error(Kind::arg, "topology is NULL; pass the address of an MPIX_Tide_topology");
+    if (!topology)
+      throw Error(Kind::arg, "topology is NULL; pass the address of an MPIX_Tide_topology");
     const Topology& t = context->topology();
     *topology = {};
     topology->nodes = t.nodes();
@@ -63,12 +67,20 @@ int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard, MPI_Com
     int64_t least[2];
     MPI_Allreduce(sizes, least, 2, MPI_INT64_T, MPI_MIN, context->comm());
     if (least[0] != -least[1])
-      throw Error(Kind::mismatch, "shard_size is {} on one rank and {} on another; pass one number on all ranks", least[0], -least[1]);
+      throw Error(Kind::mismatch,
+                  "shard_size is {} on one rank and {} on another; pass one number on all ranks",
+                  least[0], -least[1]);
     check_out(*context, shard, "shard");
     check_out(*context, replica, "replica");
-    if (shard_size == 0 && !t.uniform()) throw Error(Kind::arg, "shard_size 0 means the node, but nodes have {} to {} ranks; pass a size", t.rails(), t.largest());
+    if (shard_size == 0 && !t.uniform())
+      throw Error(Kind::arg,
+                  "shard_size 0 means the node, but nodes have {} to {} ranks; pass a size",
+                  t.rails(), t.largest());
     const int size = shard_size ? shard_size : t.largest();
-    if (size < 0 || t.ranks() % size) throw Error(Kind::arg, "shard_size {} does not divide the {} ranks of the communicator; pass a divisor", shard_size, t.ranks());
+    if (size < 0 || t.ranks() % size)
+      throw Error(Kind::arg,
+                  "shard_size {} does not divide the {} ranks of the communicator; pass a divisor",
+                  shard_size, t.ranks());
     MPI_Comm made = MPI_COMM_NULL;
     split(*context, context->rank() / size, context->rank(), &made);
     split(*context, context->rank() % size, context->rank(), replica);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A backend turns a plan's symbolic regions into addresses and carries operations out.  One of the two virtual classes.
+// A backend turns a plan's symbolic regions into addresses and carries operations out.  One of the
+// two virtual classes.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,10 +12,11 @@
 
 namespace tide {
 
-// Where a rank's copy of a parameter (or gradient) is for this process: mapped, or only known by its owner's address.
+// Where a rank's copy of a parameter (or gradient) is for this process: mapped, or only known by
+// its owner's address.
 struct Pointer {
-  void* here = nullptr;      // in this process; null: not mapped
-  uint64_t there = 0;        // in the owner's process; 0: the owner passed NULL
+  void* here = nullptr;  // in this process; null: not mapped
+  uint64_t there = 0;    // in the owner's process; 0: the owner passed NULL
 };
 
 struct Types {               // of each parameter, as this collective sees them
@@ -24,16 +26,17 @@ struct Types {               // of each parameter, as this collective sees them
 };
 
 struct Addresses {
-  std::vector<const Pointer*> param;        // [local rank][parameter]: gathered parameters, or gradients
-  const void* const* shard_in = nullptr;    // [parameter], all-gather: own shards; a null entry: in place
-  void* const* shard_out = nullptr;         // [parameter], reduce-scatter: own shards
-  std::vector<char*> workspace;             // [local rank]: start of the slot's workspace
-  std::vector<int> pid;                     // [local rank]
+  std::vector<const Pointer*> param;  // [local rank][parameter]: gathered parameters, or gradients
+  const void* const* shard_in =
+      nullptr;                       // [parameter], all-gather: own shards; a null entry: in place
+  void* const* shard_out = nullptr;  // [parameter], reduce-scatter: own shards
+  std::vector<char*> workspace;      // [local rank]: start of the slot's workspace
+  std::vector<int> pid;              // [local rank]
 };
 
 struct Cursor {
-  size_t op = 0;             // next operation of the lane
-  size_t offset = 0;         // bytes of its interval that are done
+  size_t op = 0;      // next operation of the lane
+  size_t offset = 0;  // bytes of its interval that are done
 };
 
 // One call on its way: everything a backend needs, nothing that it allocates while it runs.
@@ -45,15 +48,17 @@ struct Work {
   Addresses addresses;
   Arithmetic arithmetic;
   bool in_place = false;
-  bool stream = false;       // outputs are large: store around the cache
+  bool stream = false;  // outputs are large: store around the cache
   int rank = 0, slot = 0;
-  size_t inflight_bytes = 0; // cap of this rank's puts in flight
+  size_t inflight_bytes = 0;  // cap of this rank's puts in flight
   uint64_t call = 0;
   std::array<Cursor, lane_count> lanes;
-  std::vector<uint64_t> sent;               // [local rank * index_count + index]: signals of this call
-  std::vector<std::pair<size_t, Signal>> after_puts;  // rail lane: signals that wait for put number `first`
+  std::vector<uint64_t> sent;  // [local rank * index_count + index]: signals of this call
+  std::vector<std::pair<size_t, Signal>>
+      after_puts;  // rail lane: signals that wait for put number `first`
   size_t puts = 0;
-  bool failed = false;       // a transfer failed: the call goes on, so that nobody hangs, and ends with an error
+  bool failed =
+      false;  // a transfer failed: the call goes on, so that nobody hangs, and ends with an error
 };
 
 class Backend {
@@ -61,7 +66,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
   virtual Limits limits() const = 0;
-  // Goes on with one lane until it must wait, ends, or has moved a slice.  True if anything was done.
+  // Goes on with one lane until it must wait, ends, or has moved a slice.  True if anything was
+  // done.
   virtual bool advance(Work& work, Lane lane) = 0;
 };
 

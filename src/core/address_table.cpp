@@ -16,7 +16,8 @@ AddressTable::AddressTable(Context& context, size_t entries) : context_(context)
   context.together([&] {
     if (entries) mine = Segment::create(entries * sizeof(Entry));
   });
-  context.together([&] { segments_ = context.share(mine, std::vector<bool>(locals, entries > 0)); });
+  context.together(
+      [&] { segments_ = context.share(mine, std::vector<bool>(locals, entries > 0)); });
 }
 
 const AddressTable::Entry* AddressTable::entries(int local) const {
@@ -54,7 +55,8 @@ void AddressTable::publish(const void* const* addresses, const std::vector<size_
     }
     changed |= std::memcmp(&mine[i], &entry, sizeof entry) != 0;
     mine[i] = entry;
-    pointers_[static_cast<size_t>(me)][i] = {const_cast<void*>(entry.address ? addresses[i] : nullptr), entry.address};
+    pointers_[static_cast<size_t>(me)][i] = {
+        const_cast<void*>(entry.address ? addresses[i] : nullptr), entry.address};
     last_[i] = addresses[i];
   }
   epoch_ = epoch;
@@ -88,7 +90,8 @@ int64_t AddressTable::partly_shared(int& local) const {
     for (int l = 1; l < locals; l++) {
       const Entry other = entries(l)[i];
       if (!first.shared && !other.shared) continue;
-      if (first.segment != other.segment || first.offset != other.offset) return local = l, static_cast<int64_t>(i);
+      if (first.segment != other.segment || first.offset != other.offset)
+        return local = l, static_cast<int64_t>(i);
     }
   }
   return -1;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a node learn each other's addresses: each publishes a table in shared memory (address, and, where it lies in
-// Tide memory, segment and offset) and a generation number in its entry line.  A reader that has seen the generation does
-// nothing; otherwise it looks the segments up among what this process maps.
+// How the ranks of a node learn each other's addresses: each publishes a table in shared memory
+// (address, and, where it lies in Tide memory, segment and offset) and a generation number in its
+// entry line.  A reader that has seen the generation does nothing; otherwise it looks the segments
+// up among what this process maps.
 #pragma once
 #include <memory>
 #include <vector>
@@ -16,19 +17,25 @@ class AddressTable {
  public:
   // Collective over the context (an exchange of segments inside each node).
   AddressTable(Context& context, size_t entries);
-  // Mine: addresses[i] with bytes[i] (0: never touched).  Cheap when neither the list nor the process's memory has changed.
+  // Mine: addresses[i] with bytes[i] (0: never touched).  Cheap when neither the list nor the
+  // process's memory has changed.
   void publish(const void* const* addresses, const std::vector<size_t>& bytes);
   uint64_t generation() const { return generation_; }
-  bool foreign() const { return foreign_; }            // some address is not in memory that all local ranks map
-  int64_t shared_entry() const { return shared_; }     // first entry in node-shared memory, or -1
+  bool foreign() const {
+    return foreign_;
+  }  // some address is not in memory that all local ranks map
+  int64_t shared_entry() const { return shared_; }  // first entry in node-shared memory, or -1
   // A peer's table, once its entry line is seen.  True if anything may have changed.
   bool read(int local, uint64_t generation);
   const std::vector<Pointer>& of(int local) const { return pointers_[static_cast<size_t>(local)]; }
-  // Entry where node-shared storage is not the same range on all local ranks; local: who differs.  -1: none.
+  // Entry where node-shared storage is not the same range on all local ranks; local: who differs.
+  // -1: none.
   int64_t partly_shared(int& local) const;
 
  private:
-  struct Entry { uint64_t address, segment, offset, shared; };
+  struct Entry {
+    uint64_t address, segment, offset, shared;
+  };
   const Entry* entries(int local) const;
   Context& context_;
   size_t count_;

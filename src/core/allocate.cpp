@@ -8,11 +8,18 @@
 namespace tide {
 namespace {
 
-struct Wish { int64_t bytes; int32_t shared; int32_t pad; };
+struct Wish {
+  int64_t bytes;
+  int32_t shared;
+  int32_t pad;
+};
 
 void check_kind(const std::string& kind) {
   if (kind.empty() || kind == "system") return;
-  if (kind.rfind("cuda", 0) == 0) throw Error(Kind::unsupported, "mpi_memory_alloc_kinds = {}: device memory is not in this version; use system", kind);
+  if (kind.rfind("cuda", 0) == 0)
+    throw Error(Kind::unsupported,
+                "mpi_memory_alloc_kinds = {}: device memory is not in this version; use system",
+                kind);
   throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system", kind);
 }
 
@@ -35,10 +42,14 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   for (int r = 0; r < t.ranks(); r++) {  // the same facts and so the same verdict on all ranks
     const int first = t.rank(t.node(r), 0);
     if (of(r).shared != of(0).shared)
-      throw Error(Kind::mismatch, "rank {}: tide_share differs from rank {}'s; pass the same info on all ranks", t.comm_rank(r), t.comm_rank(0));
+      throw Error(Kind::mismatch,
+                  "rank {}: tide_share differs from rank {}'s; pass the same info on all ranks",
+                  t.comm_rank(r), t.comm_rank(0));
     if (of(r).shared && of(r).bytes != of(first).bytes)
-      throw Error(Kind::mismatch, "rank {}: bytes is {} but rank {} of its node asks for {}; tide_share = node needs one size per node", t.comm_rank(r),
-                  of(r).bytes, t.comm_rank(first), of(first).bytes);
+      throw Error(Kind::mismatch,
+                  "rank {}: bytes is {} but rank {} of its node asks for {}; tide_share = node "
+                  "needs one size per node",
+                  t.comm_rank(r), of(r).bytes, t.comm_rank(first), of(first).bytes);
   }
   std::shared_ptr<Segment> mine;
   context.together([&] {
@@ -57,9 +68,12 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];
     if (!segment) continue;
-    if (wish.shared) process.memory.add(segment, false);
-    else if (l == me) process.memory.add(segment, true);
-    else process.memory.attach(segment);
+    if (wish.shared)
+      process.memory.add(segment, false);
+    else if (l == me)
+      process.memory.add(segment, true);
+    else
+      process.memory.attach(segment);
   }
   const auto& own = all[static_cast<size_t>(wish.shared ? 0 : me)];
   return own ? own->base() : nullptr;
@@ -70,7 +84,10 @@ void release(void* base) {
   Process& process = Process::get();
   const auto found = process.memory.find(base, 1);
   if (!found || found->offset != 0 || !process.memory.remove(base))
-    throw Error(Kind::arg, "base {} is not memory from MPIX_Tide_alloc, or was freed already; pass the address that it gave", base);
+    throw Error(Kind::arg,
+                "base {} is not memory from MPIX_Tide_alloc, or was freed already; pass the "
+                "address that it gave",
+                base);
   process.forget(found->segment);
 }
 

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // One collective call of a group on its way: entry, lanes, exit.
-//   entry  every rank publishes a line (call number, status, hash, generation of its addresses) and sees those of its node; over
-//          the rails the nodes exchange one record in ceil(log2 M) rounds.  Only when all ranks have entered, and all are well,
-//          is any buffer touched: a call that one rank got wrong moves no data and ends with the same error everywhere.
+//   entry  every rank publishes a line (call number, status, hash, generation of its addresses) and
+//   sees those of its node; over
+//          the rails the nodes exchange one record in ceil(log2 M) rounds.  Only when all ranks
+//          have entered, and all are well, is any buffer touched: a call that one rank got wrong
+//          moves no data and ends with the same error everywhere.
 //   lanes  the backend carries the plan out.
-//   exit   every rank of the node says that it is through; then no peer touches this rank's buffers any more.
+//   exit   every rank of the node says that it is through; then no peer touches this rank's buffers
+//   any more.
 #pragma once
 #include <array>
 #include <atomic>
@@ -19,24 +22,25 @@
 namespace tide {
 
 struct Arguments {
-  bool reduce = false;                  // reduce-scatter, else all-gather
+  bool reduce = false;  // reduce-scatter, else all-gather
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
-  bool in_place = false;                // MPIX_TIDE_IN_PLACE
-  int out_dtype = 0, op = 0;            // reduce-scatter
+  bool in_place = false;      // MPIX_TIDE_IN_PLACE
+  int out_dtype = 0, op = 0;  // reduce-scatter
   double scale = 1;
 };
 
-// One direction of a group: what its ranks publish, and the arguments last seen with what was found wrong with them.
+// One direction of a group: what its ranks publish, and the arguments last seen with what was found
+// wrong with them.
 struct Side {
   Side(Context& context, const std::vector<Param>& params, bool reduce);
-  AddressTable table;                    // gathered parameters, or gradients
-  std::vector<size_t> full_bytes;        // of each parameter (or gradient); 0: none or frozen
-  std::vector<const void*> inputs;       // pointer lists are the user's only until the call is made
+  AddressTable table;               // gathered parameters, or gradients
+  std::vector<size_t> full_bytes;   // of each parameter (or gradient); 0: none or frozen
+  std::vector<const void*> inputs;  // pointer lists are the user's only until the call is made
   std::vector<void*> outputs;
   Status found;
-  uint64_t epoch = 0;                    // of the process's memory when it was checked
-  int key = -1;                          // op flags, out_dtype, in_place
+  uint64_t epoch = 0;  // of the process's memory when it was checked
+  int key = -1;        // op flags, out_dtype, in_place
   bool any_foreign = false;
   int64_t partly_shared = -1;
   int partly_shared_local = 0;
@@ -48,7 +52,7 @@ Status check_arguments(Group& group, Side& side, const Arguments& arguments);
 
 class Call {
  public:
-  explicit Call(Group& group);           // collective
+  explicit Call(Group& group);  // collective
   // Start, wait, and throw what went wrong, on every rank alike.
   void run(const Arguments& arguments);
   const char* path(bool reduce) const { return path_[reduce]; }
@@ -57,7 +61,7 @@ class Call {
  private:
   enum class Phase { over, lines, records, outcome, lanes, exit };
   void start(const Arguments& arguments);
-  bool progress();                       // goes on as far as it can; true if anything moved
+  bool progress();  // goes on as far as it can; true if anything moved
   void publish(const Arguments& arguments);
   bool see_lines();
   bool exchange_records();

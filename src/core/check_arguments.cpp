@@ -22,14 +22,17 @@ Status report(const Group& group, Kind kind, Fault fault, int64_t param = -1) {
 Status check_reduce(const Group& group, const Arguments& a) {
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   if (op != MPIX_TIDE_SUM && op != MPIX_TIDE_AVG) return report(group, Kind::arg, Fault::bad_op);
-  if (a.out_dtype < 0 || a.out_dtype > MPIX_TIDE_UINT8) return report(group, Kind::arg, Fault::bad_out_dtype);
+  if (a.out_dtype < 0 || a.out_dtype > MPIX_TIDE_UINT8)
+    return report(group, Kind::arg, Fault::bad_out_dtype);
   if (std::isnan(a.scale)) return report(group, Kind::arg, Fault::bad_scale);
   const auto& params = group.params();
   for (size_t p = 0; p < params.size(); p++) {
     if (params[p].frozen) continue;
-    if (params[p].grad == Dtype::uint8) return report(group, Kind::unsupported, Fault::uint8_gradient, static_cast<int64_t>(p));
+    if (params[p].grad == Dtype::uint8)
+      return report(group, Kind::unsupported, Fault::uint8_gradient, static_cast<int64_t>(p));
     const Dtype out = a.out_dtype ? static_cast<Dtype>(a.out_dtype) : params[p].shard;
-    if (!may_sum_into(params[p].grad, out)) return report(group, Kind::unsupported, Fault::out_dtype, static_cast<int64_t>(p));
+    if (!may_sum_into(params[p].grad, out))
+      return report(group, Kind::unsupported, Fault::out_dtype, static_cast<int64_t>(p));
   }
   return {};
 }
@@ -37,25 +40,36 @@ Status check_reduce(const Group& group, const Arguments& a) {
 Status check_gather(const Group& group, const Arguments& a) {
   const auto& params = group.params();
   for (size_t p = 0; p < params.size(); p++) {
-    if (!may_gather_as(params[p].shard, params[p].full)) return report(group, Kind::unsupported, Fault::gather_types, static_cast<int64_t>(p));
-    if (a.in_place && params[p].shard != params[p].full) return report(group, Kind::unsupported, Fault::in_place_types, static_cast<int64_t>(p));
+    if (!may_gather_as(params[p].shard, params[p].full))
+      return report(group, Kind::unsupported, Fault::gather_types, static_cast<int64_t>(p));
+    if (a.in_place && params[p].shard != params[p].full)
+      return report(group, Kind::unsupported, Fault::in_place_types, static_cast<int64_t>(p));
   }
   return {};
 }
 
-// Outputs must not overlap each other, nor inputs: but a shard may be its own rows of the gathered parameter.
-Status check_overlap(const Group& group, const std::vector<Range>& inputs, std::vector<Range> outputs, bool reduce) {
-  std::sort(outputs.begin(), outputs.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+// Outputs must not overlap each other, nor inputs: but a shard may be its own rows of the gathered
+// parameter.
+Status check_overlap(const Group& group, const std::vector<Range>& inputs,
+                     std::vector<Range> outputs, bool reduce) {
+  std::sort(outputs.begin(), outputs.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
   for (size_t i = 1; i < outputs.size(); i++)
     if (outputs[i].begin < outputs[i - 1].end)
-      return report(group, Kind::buffer, Fault::outputs_overlap, std::max(outputs[i].param, outputs[i - 1].param));
+      return report(group, Kind::buffer, Fault::outputs_overlap,
+                    std::max(outputs[i].param, outputs[i - 1].param));
   const int me = group.context().comm_rank();
   for (const Range& in : inputs) {
-    auto out = std::upper_bound(outputs.begin(), outputs.end(), in.begin, [](uintptr_t at, const Range& r) { return at < r.end; });
+    auto out = std::upper_bound(outputs.begin(), outputs.end(), in.begin,
+                                [](uintptr_t at, const Range& r) { return at < r.end; });
     for (; out != outputs.end() && out->begin < in.end; ++out) {
       const Param& param = group.params()[static_cast<size_t>(out->param)];
-      const uintptr_t own = out->begin + static_cast<uintptr_t>(group.rows().first(static_cast<int>(out->param), me) * param.shape.row_elems) * bytes_of(param.full);
-      if (!reduce && in.param == out->param && in.begin == own && param.shard == param.full) continue;
+      const uintptr_t own =
+          out->begin + static_cast<uintptr_t>(group.rows().first(static_cast<int>(out->param), me) *
+                                              param.shape.row_elems) *
+                           bytes_of(param.full);
+      if (!reduce && in.param == out->param && in.begin == own && param.shard == param.full)
+        continue;
       return report(group, Kind::buffer, Fault::inputs_in_outputs, in.param);
     }
   }
@@ -65,15 +79,18 @@ Status check_overlap(const Group& group, const std::vector<Range>& inputs, std::
 Status check_lists(Group& group, const Side& side, const Arguments& a) {
   const auto& params = group.params();
   const int me = group.context().comm_rank();
-  if (!params.empty() && (!a.outputs || (!a.in_place && !a.inputs))) return report(group, Kind::buffer, Fault::null_list);
+  if (!params.empty() && (!a.outputs || (!a.in_place && !a.inputs)))
+    return report(group, Kind::buffer, Fault::null_list);
   std::vector<Range> inputs, outputs;
   for (size_t i = 0; i < params.size(); i++) {
     const Param& param = params[i];
     const int64_t p = static_cast<int64_t>(i);
     if (a.reduce && param.frozen) continue;
-    const Dtype out_type = a.reduce ? (a.out_dtype ? static_cast<Dtype>(a.out_dtype) : param.shard) : param.full;
+    const Dtype out_type =
+        a.reduce ? (a.out_dtype ? static_cast<Dtype>(a.out_dtype) : param.shard) : param.full;
     const Dtype in_type = a.reduce ? param.grad : param.shard;
-    const size_t own = static_cast<size_t>(group.rows_of(static_cast<int>(i), me) * param.shape.row_elems);
+    const size_t own =
+        static_cast<size_t>(group.rows_of(static_cast<int>(i), me) * param.shape.row_elems);
     const size_t in_bytes = a.reduce ? side.full_bytes[i] : own * bytes_of(in_type);
     const size_t out_bytes = a.reduce ? own * bytes_of(out_type) : side.full_bytes[i];
     const bool zero_input = a.reduce && (a.op & MPIX_TIDE_NULL_IS_ZERO);
@@ -91,7 +108,8 @@ Status check_lists(Group& group, const Side& side, const Arguments& a) {
       if (a.reduce) {
         const Process& process = Process::get();
         bool shared = false;
-        if (const auto found = process.memory.find(a.outputs[i], out_bytes)) process.reaches(found->segment, {}, shared);
+        if (const auto found = process.memory.find(a.outputs[i], out_bytes))
+          process.reaches(found->segment, {}, shared);
         if (shared) return report(group, Kind::buffer, Fault::shared_output, p);
       }
     }
@@ -103,7 +121,8 @@ Status check_lists(Group& group, const Side& side, const Arguments& a) {
 
 Status check_arguments(Group& group, Side& side, const Arguments& a) {
   if (a.reduce && a.in_place) return report(group, Kind::unsupported, Fault::in_place_reduce);
-  if (const Status s = a.reduce ? check_reduce(group, a) : check_gather(group, a); !s.good()) return s;
+  if (const Status s = a.reduce ? check_reduce(group, a) : check_gather(group, a); !s.good())
+    return s;
   if (const Status s = check_lists(group, side, a); !s.good()) return s;
   return {};
 }

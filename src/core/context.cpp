@@ -11,15 +11,20 @@ namespace tide {
 constexpr double attach_timeout_s = 30;
 
 std::shared_ptr<Context> Context::of(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) throw Error(Kind::comm, "comm: MPI_COMM_NULL has no ranks; pass an intracommunicator");
+  if (comm == MPI_COMM_NULL)
+    throw Error(Kind::comm, "comm: MPI_COMM_NULL has no ranks; pass an intracommunicator");
   Process& process = Process::get();
   int inter = 0;
   if (MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-    throw Error(Kind::comm, "comm: an intercommunicator has two groups; pass an intracommunicator (MPI_Intercomm_merge makes one)");
+    throw Error(Kind::comm,
+                "comm: an intercommunicator has two groups; pass an intracommunicator "
+                "(MPI_Intercomm_merge makes one)");
   if (auto known = process.context_of(comm)) return known;
   std::shared_ptr<Context> context(new Context);
   if (MPI_Comm_dup(comm, &context->dup_) != MPI_SUCCESS)
-    throw Error(Kind::intern, "MPI_Comm_dup failed: MPI has no communicator (context id) left; free communicators that are not in use");
+    throw Error(Kind::intern,
+                "MPI_Comm_dup failed: MPI has no communicator (context id) left; free "
+                "communicators that are not in use");
   MPI_Comm_get_errhandler(comm, &context->errhandler_);
   MPI_Comm_set_errhandler(context->dup_, MPI_ERRORS_RETURN);
   context->user_ = comm;
@@ -42,7 +47,8 @@ void Context::let_go() {
 
 std::vector<uint64_t> Context::node_processes() const {
   std::vector<uint64_t> result;
-  for (int l = 0; l < topology_.size(node()); l++) result.push_back(peer(topology_.rank(node(), l)).process);
+  for (int l = 0; l < topology_.size(node()); l++)
+    result.push_back(peer(topology_.rank(node(), l)).process);
   return result;
 }
 
@@ -80,25 +86,30 @@ void Context::together(const std::function<void()>& act) {
   agree(mine);
 }
 
-std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mine, const std::vector<bool>& has) {
+std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mine,
+                                                     const std::vector<bool>& has) {
   std::vector<MailAddress> members;
-  for (int l = 0; l < topology_.size(node()); l++) members.push_back(peer(topology_.rank(node(), l)).mail);
+  for (int l = 0; l < topology_.size(node()); l++)
+    members.push_back(peer(topology_.rank(node(), l)).mail);
   const uint64_t ticket = ++ticket_;
   if (members.size() == 1) {
     if (mine) mine->close_descriptor();
     return {mine};
   }
-  return Process::get().mailbox.exchange(ticket, topology_.local(rank_), members, has, std::move(mine), attach_timeout_s);
+  return Process::get().mailbox.exchange(ticket, topology_.local(rank_), members, has,
+                                         std::move(mine), attach_timeout_s);
 }
 
 void Context::reserve(size_t bytes) {
   uint64_t want = bytes;
   std::vector<uint64_t> wants(static_cast<size_t>(topology_.ranks()));
-  MPI_Allgather(&want, 1, MPI_UINT64_T, wants.data(), 1, MPI_UINT64_T, dup_);  // in communicator order
+  MPI_Allgather(&want, 1, MPI_UINT64_T, wants.data(), 1, MPI_UINT64_T,
+                dup_);  // in communicator order
   bool grow = false;
   std::vector<bool> has;
   for (int l = 0; l < topology_.size(node()); l++) {
-    const size_t needed = wants[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))];
+    const size_t needed =
+        wants[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))];
     grow |= needed > workspace_bytes(l);
     has.push_back(needed > 0 || workspace_bytes(l) > 0);
   }
@@ -112,15 +123,19 @@ void Context::reserve(size_t bytes) {
   });
   std::vector<std::shared_ptr<Segment>> fresh;
   together([&] {
-    if (grow) fresh = share(mine, has);
-    else ++ticket_;  // tickets stay equal on all ranks
+    if (grow)
+      fresh = share(mine, has);
+    else
+      ++ticket_;  // tickets stay equal on all ranks
   });
   if (grow) workspace_ = std::move(fresh);
 }
 
 char* Context::workspace(int local, int slot) const {
   const auto& segment = workspace_[static_cast<size_t>(local)];
-  return segment ? static_cast<char*>(segment->base()) + static_cast<size_t>(slot) * (segment->bytes() / slot_count) : nullptr;
+  return segment ? static_cast<char*>(segment->base()) +
+                       static_cast<size_t>(slot) * (segment->bytes() / slot_count)
+                 : nullptr;
 }
 
 void Context::raise(int code) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What Tide keeps for one communicator: a private duplicate, where its ranks live, the control lines of the node, the rail, the
-// backend and the workspace.  Made by the first call on the communicator (collective), cached on it, shared by its groups.
+// What Tide keeps for one communicator: a private duplicate, where its ranks live, the control
+// lines of the node, the rail, the backend and the workspace.  Made by the first call on the
+// communicator (collective), cached on it, shared by its groups.
 #pragma once
 #include <mpi.h>
 
@@ -20,8 +21,8 @@
 
 namespace tide {
 
-struct Peer {                // facts about a rank of the communicator, gathered once; node-major
-  uint64_t process = 0;      // Process::number
+struct Peer {            // facts about a rank of the communicator, gathered once; node-major
+  uint64_t process = 0;  // Process::number
   int32_t pid = 0;
   MailAddress mail{};
 };
@@ -34,17 +35,19 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  MPI_Comm user() const { return user_; }     // MPI_COMM_NULL once the user freed it
+  MPI_Comm user() const { return user_; }  // MPI_COMM_NULL once the user freed it
   MPI_Comm comm() const { return dup_; }
   const Topology& topology() const { return topology_; }
-  int rank() const { return rank_; }          // node-major
+  int rank() const { return rank_; }  // node-major
   int comm_rank() const { return topology_.comm_rank(rank_); }
   int node() const { return topology_.node(rank_); }
   const Peer& peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
   std::vector<uint64_t> node_processes() const;
   const Node& node_lines() const { return node_lines_; }
   Rail* rail() const { return rail_.get(); }
-  bool remote_memory() const { return remote_memory_; }   // process_vm_readv reaches all local ranks, on every node
+  bool remote_memory() const {
+    return remote_memory_;
+  }  // process_vm_readv reaches all local ranks, on every node
   Backend& backend() { return *backend_; }
 
   // Collective.  Throws on every rank what the lowest rank with an error brings, else returns.
@@ -52,20 +55,27 @@ class Context {
   // Runs `act`; an Error of any rank becomes an Error of all.  Collective.
   void together(const std::function<void()>& act);
   // Collective.  A segment of each member of my node (bytes may differ; 0: none), mapped here.
-  std::vector<std::shared_ptr<Segment>> share(std::shared_ptr<Segment> mine, const std::vector<bool>& has);
-  // Collective.  Workspace of at least this many bytes per slot; regrown only where a rank of the node needs more.
+  std::vector<std::shared_ptr<Segment>> share(std::shared_ptr<Segment> mine,
+                                              const std::vector<bool>& has);
+  // Collective.  Workspace of at least this many bytes per slot; regrown only where a rank of the
+  // node needs more.
   void reserve(size_t bytes);
   char* workspace(int local, int slot) const;
   std::vector<std::shared_ptr<Segment>> workspace_segments() const { return workspace_; }
-  size_t workspace_bytes(int local) const { return workspace_[static_cast<size_t>(local)] ? workspace_[static_cast<size_t>(local)]->bytes() / slot_count : 0; }
+  size_t workspace_bytes(int local) const {
+    return workspace_[static_cast<size_t>(local)]
+               ? workspace_[static_cast<size_t>(local)]->bytes() / slot_count
+               : 0;
+  }
 
   uint64_t next_call() { return ++calls_; }
   uint64_t next_group() { return ++groups_; }
-  std::vector<uint64_t> freed_seen;           // per local rank: how often it had freed memory when we last looked
-  void raise(int code);                       // the communicator's error handler
+  std::vector<uint64_t>
+      freed_seen;        // per local rank: how often it had freed memory when we last looked
+  void raise(int code);  // the communicator's error handler
   void user_freed() { user_ = MPI_COMM_NULL; }
-  void let_go();                              // local: frees the duplicate and the memory; at finalize
-  std::mutex mutex;                           // one call at a time drives a communicator
+  void let_go();     // local: frees the duplicate and the memory; at finalize
+  std::mutex mutex;  // one call at a time drives a communicator
 
  private:
   Context() = default;

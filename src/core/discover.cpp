@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the ranks of a communicator live.  Same node: MPI says that they share memory (and TIDE_FAKE_NODES does not part them),
-// and every one of them has attached the others' control block; otherwise each of those ranks is a node of its own.
+// Where the ranks of a communicator live.  Same node: MPI says that they share memory (and
+// TIDE_FAKE_NODES does not part them), and every one of them has attached the others' control
+// block; otherwise each of those ranks is a node of its own.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +19,7 @@
 namespace tide {
 namespace {
 
-struct Facts {             // exchanged once, as bytes, between processes of one build
+struct Facts {  // exchanged once, as bytes, between processes of one build
   uint64_t process, probe_word, probe_address, nonce;
   int32_t leader, fake, pid, bad;
   MailAddress mail;
@@ -37,20 +38,29 @@ int fake_node() {
     char* end = nullptr;
     const long value = std::strtol(item.c_str(), &end, 10);
     if (item.empty() || *end || value < 0 || value > 1000000)
-      throw Error(Kind::arg, "TIDE_FAKE_NODES: '{}' is not a node number; write one per rank of MPI_COMM_WORLD, for example 0,0,1,1", item);
+      throw Error(Kind::arg,
+                  "TIDE_FAKE_NODES: '{}' is not a node number; write one per rank of "
+                  "MPI_COMM_WORLD, for example 0,0,1,1",
+                  item);
     nodes.push_back(static_cast<int>(value));
   }
   if (static_cast<int>(nodes.size()) < world_size)
-    throw Error(Kind::arg, "TIDE_FAKE_NODES names {} ranks, MPI_COMM_WORLD has {}; write one node number per rank", nodes.size(), world_size);
+    throw Error(
+        Kind::arg,
+        "TIDE_FAKE_NODES names {} ranks, MPI_COMM_WORLD has {}; write one node number per rank",
+        nodes.size(), world_size);
   return nodes[static_cast<size_t>(world_rank)];
 }
 
-int shared_leader(MPI_Comm comm) {  // lowest rank of comm with which MPI says that memory can be shared
+int shared_leader(
+    MPI_Comm comm) {  // lowest rank of comm with which MPI says that memory can be shared
   MPI_Comm shared = MPI_COMM_NULL;
   int me = 0, leader = 0;
   MPI_Comm_rank(comm, &me);
   if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &shared) != MPI_SUCCESS)
-    throw Error(Kind::intern, "MPI_Comm_split_type failed: MPI has no communicator left; free communicators that are not in use");
+    throw Error(Kind::intern,
+                "MPI_Comm_split_type failed: MPI has no communicator left; free communicators that "
+                "are not in use");
   MPI_Allreduce(&me, &leader, 1, MPI_INT, MPI_MIN, shared);
   MPI_Comm_free(&shared);
   return leader;
@@ -62,8 +72,15 @@ void Context::gather_facts() {
   Process& process = Process::get();
   int size = 0;
   MPI_Comm_size(dup_, &size);
-  Facts mine{process.number, process.probe_word, reinterpret_cast<uint64_t>(&process.probe_word), random_number(),
-             size > 1 ? shared_leader(dup_) : 0, -1, static_cast<int32_t>(getpid()), 0, process.mailbox.address()};
+  Facts mine{process.number,
+             process.probe_word,
+             reinterpret_cast<uint64_t>(&process.probe_word),
+             random_number(),
+             size > 1 ? shared_leader(dup_) : 0,
+             -1,
+             static_cast<int32_t>(getpid()),
+             0,
+             process.mailbox.address()};
   std::optional<Error> fault;
   try {
     mine.fake = fake_node();
@@ -77,7 +94,9 @@ void Context::gather_facts() {
 
   std::map<std::pair<int, int>, int> names;
   std::vector<int> node_of;
-  for (const Facts& f : all) node_of.push_back(names.try_emplace({f.leader, f.fake}, static_cast<int>(names.size())).first->second);
+  for (const Facts& f : all)
+    node_of.push_back(
+        names.try_emplace({f.leader, f.fake}, static_cast<int>(names.size())).first->second);
   int me = 0;
   MPI_Comm_rank(dup_, &me);
   topology_ = Topology(node_of);
@@ -87,32 +106,47 @@ void Context::gather_facts() {
     peers_.push_back({f.process, f.pid, f.mail});
   }
 
-  // Attach each other's control blocks; where that fails, or a probe of cross-memory reads, all ranks learn of it.
-  struct Outcome { int32_t attached, remote; } outcome{1, 1};
+  // Attach each other's control blocks; where that fails, or a probe of cross-memory reads, all
+  // ranks learn of it.
+  struct Outcome {
+    int32_t attached, remote;
+  } outcome{1, 1};
   const int locals = topology_.size(node());
   std::string why;
   try {
-    control_ = share(Segment::create(ControlBlock::bytes(locals)), std::vector<bool>(static_cast<size_t>(locals), true));
+    control_ = share(Segment::create(ControlBlock::bytes(locals)),
+                     std::vector<bool>(static_cast<size_t>(locals), true));
   } catch (const Error& e) {
     outcome.attached = 0;
     why = e.what();
   }
   for (int l = 0; l < locals; l++) {
     const Facts& f = all[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))];
-    if (f.process != process.number && !remote_memory_works(f.pid, f.probe_address, f.probe_word)) outcome.remote = 0;
+    if (f.process != process.number && !remote_memory_works(f.pid, f.probe_address, f.probe_word))
+      outcome.remote = 0;
   }
   std::vector<Outcome> outcomes(static_cast<size_t>(size));
-  MPI_Allgather(&outcome, sizeof outcome, MPI_BYTE, outcomes.data(), sizeof outcome, MPI_BYTE, dup_);
-  if (!why.empty()) log(Level::warn, fmt::format("rank {}: the ranks of its node become nodes of their own: {}", me, why));
-  part_nodes(node_of, [&] { std::vector<int> a; for (const auto& o : outcomes) a.push_back(o.attached); return a; }());
+  MPI_Allgather(&outcome, sizeof outcome, MPI_BYTE, outcomes.data(), sizeof outcome, MPI_BYTE,
+                dup_);
+  if (!why.empty())
+    log(Level::warn,
+        fmt::format("rank {}: the ranks of its node become nodes of their own: {}", me, why));
+  part_nodes(node_of, [&] {
+    std::vector<int> a;
+    for (const auto& o : outcomes) a.push_back(o.attached);
+    return a;
+  }());
   remote_memory_ = true;
-  for (int r = 0; r < size; r++) remote_memory_ &= outcomes[static_cast<size_t>(r)].remote != 0 || topology_.size(topology_.node(topology_.position(r))) == 1;
+  for (int r = 0; r < size; r++)
+    remote_memory_ &= outcomes[static_cast<size_t>(r)].remote != 0 ||
+                      topology_.size(topology_.node(topology_.position(r))) == 1;
 }
 
 // A node whose members could not all attach falls apart.
 void Context::part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached) {
   std::map<int, bool> whole;
-  for (size_t r = 0; r < node_of.size(); r++) whole.try_emplace(node_of[r], true).first->second &= attached[r] != 0;
+  for (size_t r = 0; r < node_of.size(); r++)
+    whole.try_emplace(node_of[r], true).first->second &= attached[r] != 0;
   std::vector<int> result;
   bool changed = false;
   int next = static_cast<int>(node_of.size());
@@ -122,12 +156,14 @@ void Context::part_nodes(const std::vector<int>& node_of, const std::vector<int>
   }
   if (!changed) return;
   std::vector<Peer> by_comm_rank(peers_.size());
-  for (size_t r = 0; r < peers_.size(); r++) by_comm_rank[static_cast<size_t>(topology_.comm_rank(static_cast<int>(r)))] = peers_[r];
+  for (size_t r = 0; r < peers_.size(); r++)
+    by_comm_rank[static_cast<size_t>(topology_.comm_rank(static_cast<int>(r)))] = peers_[r];
   const int me = comm_rank();
   const bool mine_whole = whole[node_of[static_cast<size_t>(me)]];
   topology_ = Topology(result);
   rank_ = topology_.position(me);
-  for (size_t r = 0; r < peers_.size(); r++) peers_[r] = by_comm_rank[static_cast<size_t>(topology_.comm_rank(static_cast<int>(r)))];
+  for (size_t r = 0; r < peers_.size(); r++)
+    peers_[r] = by_comm_rank[static_cast<size_t>(topology_.comm_rank(static_cast<int>(r)))];
   if (!mine_whole) control_ = {Segment::create(ControlBlock::bytes(1))};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Inside the library errors are thrown as Error; guard() in src/api turns them into MPI codes.  A message is one line and
-// names the rank, the parameter, the field and the remedy, as far as they apply.
+// Inside the library errors are thrown as Error; guard() in src/api turns them into MPI codes.  A
+// message is one line and names the rank, the parameter, the field and the remedy, as far as they
+// apply.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,8 +14,19 @@ namespace tide {
 
 enum class Kind : int {
   none = 0,
-  mismatch, timeout, unsupported, peer, device,                 // MPIX_TIDE_ERR_*, same values
-  arg = 16, comm, count, buffer, no_mem, request, intern, other // plain MPI classes
+  mismatch,
+  timeout,
+  unsupported,
+  peer,
+  device,  // MPIX_TIDE_ERR_*, same values
+  arg = 16,
+  comm,
+  count,
+  buffer,
+  no_mem,
+  request,
+  intern,
+  other  // plain MPI classes
 };
 
 class Error : public std::runtime_error {

@@ -22,7 +22,8 @@ uint64_t hash_words(const uint64_t* words, size_t count, uint64_t seed) {
 }
 
 // Order: number of parameters, layout kind, settings, parameters, boundaries of a ragged layout.
-Fingerprint::Fingerprint(const std::vector<Param>& params, bool ragged, const int64_t* first_row, int ranks, const Settings& settings)
+Fingerprint::Fingerprint(const std::vector<Param>& params, bool ragged, const int64_t* first_row,
+                         int ranks, const Settings& settings)
     : params_(params.size()), ranks_(ranks) {
   words_ = {params.size(), ragged};
   for (const Setting& s : all_settings()) {
@@ -39,11 +40,13 @@ Fingerprint::Fingerprint(const std::vector<Param>& params, bool ragged, const in
   }
   params_at_ = words_.size();
   for (const Param& p : params)
-    words_.insert(words_.end(), {static_cast<uint64_t>(p.shape.rows), static_cast<uint64_t>(p.shape.row_elems),
-                                 static_cast<uint64_t>(std::max<int64_t>(1, p.shape.block_rows)), static_cast<uint64_t>(p.dtype),
-                                 static_cast<uint64_t>(p.types)});
+    words_.insert(words_.end(),
+                  {static_cast<uint64_t>(p.shape.rows), static_cast<uint64_t>(p.shape.row_elems),
+                   static_cast<uint64_t>(std::max<int64_t>(1, p.shape.block_rows)),
+                   static_cast<uint64_t>(p.dtype), static_cast<uint64_t>(p.types)});
   if (ragged)
-    for (size_t i = 0; i < params.size() * (static_cast<size_t>(ranks) + 1); i++) words_.push_back(static_cast<uint64_t>(first_row[i]));
+    for (size_t i = 0; i < params.size() * (static_cast<size_t>(ranks) + 1); i++)
+      words_.push_back(static_cast<uint64_t>(first_row[i]));
 }
 
 std::string Fingerprint::field(size_t word) const {
@@ -52,7 +55,9 @@ std::string Fingerprint::field(size_t word) const {
   if (word == 1) return "layout (0: chunk, 1: explicit)";
   if (word < params_at_) return setting_names_[word - 2];
   const size_t inside = word - params_at_;
-  if (inside < params_ * words_per_param) return fmt::format("parameter {}: {}", inside / words_per_param, names[inside % words_per_param]);
+  if (inside < params_ * words_per_param)
+    return fmt::format("parameter {}: {}", inside / words_per_param,
+                       names[inside % words_per_param]);
   const size_t at = inside - params_ * words_per_param, stride = static_cast<size_t>(ranks_) + 1;
   return fmt::format("parameter {}: first_row of rank {}", at / stride, at % stride);
 }
@@ -73,7 +78,8 @@ void Fingerprint::compare(Context& context) const {
   std::vector<uint64_t> theirs(words_);
   theirs.resize(count);
   for (size_t at = 0; at < count; at += 1 << 20)
-    MPI_Bcast(theirs.data() + at, static_cast<int>(std::min<size_t>(1 << 20, count - at)), MPI_UINT64_T, 0, comm);
+    MPI_Bcast(theirs.data() + at, static_cast<int>(std::min<size_t>(1 << 20, count - at)),
+              MPI_UINT64_T, 0, comm);
   std::string values;  // of the settings: what is hashed has no other text
   for (const auto& v : setting_values_) values += v + '\n';
   int length = static_cast<int>(values.size());
@@ -85,14 +91,20 @@ void Fingerprint::compare(Context& context) const {
   size_t word = 0;
   while (word < std::min(words_.size(), theirs.size()) && words_[word] == theirs[word]) word++;
   if (word < std::max(words_.size(), theirs.size())) {
-    std::string own = word < words_.size() ? fmt::format("{}", static_cast<int64_t>(words_[word])) : "nothing", zero = word < theirs.size() ? fmt::format("{}", static_cast<int64_t>(theirs[word])) : "nothing";
+    std::string own = word < words_.size() ? fmt::format("{}", static_cast<int64_t>(words_[word]))
+                                           : "nothing",
+                zero = word < theirs.size() ? fmt::format("{}", static_cast<int64_t>(theirs[word]))
+                                            : "nothing";
     if (word >= 2 && word < params_at_) {
       own = setting_values_[word - 2];
       size_t at = 0;
       for (size_t k = 2; k < word; k++) at = values.find('\n', at) + 1;
       zero = values.substr(at, values.find('\n', at) - at);
     }
-    difference = Error(Kind::mismatch, "rank {}: {} is {} but rank 0 has {}; pass the same list, layout and info on all ranks", me, field(word), own, zero);
+    difference = Error(
+        Kind::mismatch,
+        "rank {}: {} is {} but rank 0 has {}; pass the same list, layout and info on all ranks", me,
+        field(word), own, zero);
   }
   context.agree(difference);
   throw Error(Kind::intern, "fingerprints differ but no field does; report this");

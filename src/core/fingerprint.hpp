@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What must be equal on all ranks when a group is made, as numbers in a fixed order, so that the first difference has a name.
+// What must be equal on all ranks when a group is made, as numbers in a fixed order, so that the
+// first difference has a name.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,8 +18,10 @@ uint64_t hash_words(const uint64_t* words, size_t count, uint64_t seed = 0);
 
 class Fingerprint {
  public:
-  Fingerprint(const std::vector<Param>& params, bool ragged, const int64_t* first_row, int ranks, const Settings& settings);
-  // Collective.  Error{mismatch} on every rank, naming the first rank that differs from rank 0, parameter, field and values.
+  Fingerprint(const std::vector<Param>& params, bool ragged, const int64_t* first_row, int ranks,
+              const Settings& settings);
+  // Collective.  Error{mismatch} on every rank, naming the first rank that differs from rank 0,
+  // parameter, field and values.
   void compare(Context& context) const;
 
  private:

@@ -24,7 +24,8 @@ bool may_gather_as(Dtype shard, Dtype full) {
   return master && (full == Dtype::bf16 || full == Dtype::fp16 || full == Dtype::fp32);
 }
 
-std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params, const int64_t* first_row, MPI_Info info,
+std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
+                                     const int64_t* first_row, MPI_Info info,
                                      const std::optional<Error>& fault) {
   std::shared_ptr<Group> group(new Group);
   group->context_ = Context::of(comm);
@@ -39,21 +40,26 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params, c
   const int ranks = context.topology().ranks();
   std::vector<Shape> shapes;
   for (const Param& p : group->params_) shapes.push_back(p.shape);
-  group->rows_ = first_row ? Rows::ragged(ranks, shapes, {first_row, first_row + shapes.size() * (static_cast<size_t>(ranks) + 1)})
-                           : Rows::chunk(ranks, shapes);
+  group->rows_ =
+      first_row
+          ? Rows::ragged(ranks, shapes,
+                         {first_row, first_row + shapes.size() * (static_cast<size_t>(ranks) + 1)})
+          : Rows::chunk(ranks, shapes);
   group->number_ = context.next_group();
   context.together([&] { group->plan_all(); });
   size_t need = 0;
   const auto widen = [&](const Collective& c) {
-    need = std::max({need, workspace_bytes(c.direct.need), c.has_staged ? workspace_bytes(c.staged.need) : 0});
+    need = std::max(
+        {need, workspace_bytes(c.direct.need), c.has_staged ? workspace_bytes(c.staged.need) : 0});
   };
   widen(group->gather_);
   for (const auto& c : group->reduces_) widen(*c);
   context.reserve(need);
   group->call_ = std::make_unique<Call>(*group);
   if (logs(Level::info) && context.comm_rank() == 0)
-    log(Level::info, fmt::format("group {}: {} parameters, {} bytes, {} ranks on {} nodes", group->number_, group->params_.size(),
-                                 group->full_bytes(), ranks, context.topology().nodes()));
+    log(Level::info,
+        fmt::format("group {}: {} parameters, {} bytes, {} ranks on {} nodes", group->number_,
+                    group->params_.size(), group->full_bytes(), ranks, context.topology().nodes()));
   return group;
 }
 
@@ -69,13 +75,16 @@ void Group::plan_all() {
   const Topology& t = context_->topology();
   const std::string foreign = settings_.text("tide_foreign");
   if (foreign == "cma" && !context_->remote_memory())
-    throw Error(Kind::unsupported, "tide_foreign = cma: process_vm_readv between the ranks of a node is not permitted here; use auto or staged");
+    throw Error(Kind::unsupported,
+                "tide_foreign = cma: process_vm_readv between the ranks of a node is not permitted "
+                "here; use auto or staged");
   staged_foreign_ = t.largest() > 1 && (foreign == "staged" || !context_->remote_memory());
   options_.chunk_bytes = settings_.bytes("tide_chunk_bytes");
   options_.rank_order = settings_.text("tide_order") == "rank";
   options_.workspace_bytes = settings_.bytes("tide_workspace_bytes") / slot_count;
   gather_ = plan_gather();
-  // Own shard types, FP32, FP64: every set of accumulation types that a call can ask for (a gradient's own type is no wider).
+  // Own shard types, FP32, FP64: every set of accumulation types that a call can ask for (a
+  // gradient's own type is no wider).
   for (int out : {0, 3, 4})
     if (can_reduce(out)) reduce(out);
 }
@@ -130,12 +139,15 @@ Collective Group::plan_reduce(Types types) const {
   Limits limits;
   const size_t least = reduce_scatter_workspace_min(t, *c.layout, raw, limits, options_);
   if (options_.workspace_bytes && options_.workspace_bytes < least)
-    throw Error(Kind::arg, "tide_workspace_bytes = {} is too small for this list; the smallest that works is {}",
-                options_.workspace_bytes * slot_count, least * slot_count);
+    throw Error(
+        Kind::arg,
+        "tide_workspace_bytes = {} is too small for this list; the smallest that works is {}",
+        options_.workspace_bytes * slot_count, least * slot_count);
   c.direct = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
   limits.peer_stores = limits.peer_loads = false;
   c.has_staged = staged_foreign_;
-  if (c.has_staged) c.staged = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
+  if (c.has_staged)
+    c.staged = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
   const_cast<Group*>(this)->reduce_min_ = std::max(reduce_min_, least);
   return c;
 }
@@ -145,7 +157,8 @@ const Collective& Group::reduce(int out_dtype) {
   if (known != reduce_of_.end()) return *known->second;
   const Types types = reduce_types(out_dtype);
   for (const auto& c : reduces_)
-    if (c->types.acc == types.acc && c->types.shard == types.shard) return *(reduce_of_[out_dtype] = c.get());
+    if (c->types.acc == types.acc && c->types.shard == types.shard)
+      return *(reduce_of_[out_dtype] = c.get());
   reduces_.push_back(std::make_unique<Collective>(plan_reduce(types)));
   return *(reduce_of_[out_dtype] = reduces_.back().get());
 }
@@ -169,18 +182,23 @@ size_t Group::full_bytes() const {
 size_t Group::shard_bytes() const {
   size_t bytes = 0;
   for (size_t p = 0; p < params_.size(); p++)
-    bytes += static_cast<size_t>(rows_of(static_cast<int>(p), context_->comm_rank()) * params_[p].shape.row_elems) * bytes_of(params_[p].shard);
+    bytes += static_cast<size_t>(rows_of(static_cast<int>(p), context_->comm_rank()) *
+                                 params_[p].shape.row_elems) *
+             bytes_of(params_[p].shard);
   return bytes;
 }
 
 size_t Group::gather_workspace_bytes() const {
-  return slot_count * std::max(gather_.direct.need.total(), gather_.has_staged ? gather_.staged.need.total() : 0);
+  return slot_count * std::max(gather_.direct.need.total(),
+                               gather_.has_staged ? gather_.staged.need.total() : 0);
 }
 
 // Of a rank with a rail; one without needs none, but the number is to be the same everywhere.
 size_t Group::reduce_workspace_bytes() const {
   size_t bytes = 0;
-  for (const auto& c : reduces_) bytes = std::max({bytes, c->direct.places.total(), c->has_staged ? c->staged.places.total() : 0});
+  for (const auto& c : reduces_)
+    bytes =
+        std::max({bytes, c->direct.places.total(), c->has_staged ? c->staged.places.total() : 0});
   return slot_count * bytes;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A parameter list sharded over a communicator: what every rank agreed on at creation, the plans, the tables through which the
-// ranks of a node learn each other's addresses, and the one call that a group can have under way.
+// A parameter list sharded over a communicator: what every rank agreed on at creation, the plans,
+// the tables through which the ranks of a node learn each other's addresses, and the one call that
+// a group can have under way.
 #pragma once
 #include <map>
 #include <memory>
@@ -25,10 +26,10 @@ struct Param {
   int64_t elems() const { return shape.rows * shape.row_elems; }
 };
 
-struct Collective {          // one collective of a group, for one set of element types
+struct Collective {  // one collective of a group, for one set of element types
   Types types;
   std::optional<Layout> layout;
-  Plan direct, staged;       // staged: where foreign memory can only be reached through the workspace
+  Plan direct, staged;  // staged: where foreign memory can only be reached through the workspace
   bool has_staged = false;
 };
 
@@ -37,7 +38,8 @@ class Call;
 class Group {
  public:
   // Collective.  first_row null: the chunk layout.
-  static std::shared_ptr<Group> create(MPI_Comm comm, std::vector<Param> params, const int64_t* first_row, MPI_Info info,
+  static std::shared_ptr<Group> create(MPI_Comm comm, std::vector<Param> params,
+                                       const int64_t* first_row, MPI_Info info,
                                        const std::optional<Error>& fault);
   ~Group();
 
@@ -52,11 +54,14 @@ class Group {
   int64_t rows_of(int p, int comm_rank) const { return rows_->count(p, comm_rank); }
 
   const Collective& gather() const { return gather_; }
-  const Collective& reduce(int out_dtype);             // planned at first use of an output type, within the reserved workspace
-  bool can_reduce(int out_dtype) const;                // every gradient may be summed into that type (0: its shard type)
+  const Collective& reduce(
+      int out_dtype);  // planned at first use of an output type, within the reserved workspace
+  bool can_reduce(
+      int out_dtype) const;  // every gradient may be summed into that type (0: its shard type)
   Types reduce_types(int out_dtype) const;
   size_t full_bytes() const, shard_bytes() const;
-  size_t gather_workspace_bytes() const, reduce_workspace_bytes() const, reduce_workspace_min_bytes() const;
+  size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
+      reduce_workspace_min_bytes() const;
   bool staged_foreign() const { return staged_foreign_; }
   Call& call() { return *call_; }
 
@@ -77,8 +82,9 @@ class Group {
   std::vector<std::string> names_;
   bool staged_foreign_ = false;
   Collective gather_;
-  std::vector<std::unique_ptr<Collective>> reduces_;   // one per set of accumulation and output types
-  std::map<int, const Collective*> reduce_of_;         // by out_dtype
+  std::vector<std::unique_ptr<Collective>>
+      reduces_;                                 // one per set of accumulation and output types
+  std::map<int, const Collective*> reduce_of_;  // by out_dtype
   size_t reduce_min_ = 0, reduce_need_ = 0;
   std::unique_ptr<Call> call_;
 };

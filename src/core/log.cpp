@@ -35,8 +35,10 @@ bool logs(Level level) { return static_cast<int>(level) <= level_now; }
 void log(Level level, const std::string& line) {
   if (!logs(level)) return;
   const std::lock_guard lock(mutex);
-  if (sink) sink(static_cast<int>(level), line.c_str(), sink_context);
-  else std::fprintf(stderr, "tide: %s\n", line.c_str());
+  if (sink)
+    sink(static_cast<int>(level), line.c_str(), sink_context);
+  else
+    std::fprintf(stderr, "tide: %s\n", line.c_str());
 }
 
 void warn_once(const std::string& line) {

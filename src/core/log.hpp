@@ -13,6 +13,6 @@ void set_log_sink(LogSink sink, void* context);  // null: stderr
 bool set_log_level(const std::string& name);     // false: not a level
 bool logs(Level level);
 void log(Level level, const std::string& line);
-void warn_once(const std::string& line);         // each text once per process
+void warn_once(const std::string& line);  // each text once per process
 
 }  // namespace tide

@@ -31,7 +31,9 @@ bool Process::usable() {
 }
 
 Process& Process::get() {
-  if (!usable()) throw Error(Kind::other, "Tide is used before MPI_Init or after MPI_Finalize; call it in between");
+  if (!usable())
+    throw Error(Kind::other,
+                "Tide is used before MPI_Init or after MPI_Finalize; call it in between");
   static Process* process = new Process;  // outlives static destructors on purpose
   return *process;
 }

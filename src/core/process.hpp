@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// One record per process.  It hangs on MPI_COMM_SELF, whose attributes MPI_Finalize deletes first, with MPI still usable: that
-// is where everything that the user left alive is let go.  The record itself is never destroyed.
+// One record per process.  It hangs on MPI_COMM_SELF, whose attributes MPI_Finalize deletes first,
+// with MPI still usable: that is where everything that the user left alive is let go.  The record
+// itself is never destroyed.
 #pragma once
 #include <mpi.h>
 
@@ -16,22 +17,23 @@ namespace tide {
 
 class Context;
 
-struct MemoryKind {                    // of a segment that MPIX_Tide_alloc handed out here
-  std::vector<uint64_t> members;       // numbers of the processes that map it, sorted
-  bool shared = false;                 // tide_share = node
+struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed out here
+  std::vector<uint64_t> members;  // numbers of the processes that map it, sorted
+  bool shared = false;            // tide_share = node
 };
 
 class Process {
  public:
-  static Process& get();               // Error{other} before MPI_Init and after MPI_Finalize
-  static bool usable();                // between MPI_Init and MPI_Finalize
+  static Process& get();  // Error{other} before MPI_Init and after MPI_Finalize
+  static bool usable();   // between MPI_Init and MPI_Finalize
 
-  const uint64_t number;               // random: names this process to its peers
+  const uint64_t number;  // random: names this process to its peers
   Mailbox mailbox;
   MemoryRegistry memory;
-  uint64_t probe_word;                 // peers read it to see whether they may
+  uint64_t probe_word;  // peers read it to see whether they may
 
-  std::shared_ptr<Context> context_of(MPI_Comm comm);            // null: none yet.  Cached on the communicator
+  std::shared_ptr<Context> context_of(
+      MPI_Comm comm);  // null: none yet.  Cached on the communicator
   void keep(MPI_Comm comm, std::shared_ptr<Context> context);
   void remember(SegmentId id, MemoryKind kind);
   void forget(SegmentId id);

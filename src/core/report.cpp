@@ -25,10 +25,15 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   j["path"] = call.calls(reduce) ? call.path(reduce) : "host-direct";
   j["rail"] = context.rail() ? context.rail()->name() : "none";
   j["why_not_better"] = Json::array();
-  if (context.rail()) j["why_not_better"].push_back("rail: this version has no ucx and no nccl rail");
+  if (context.rail())
+    j["why_not_better"].push_back("rail: this version has no ucx and no nccl rail");
   if (std::string(call.path(reduce)) == "host-cma" || staged)
-    j["why_not_better"].push_back("memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");
-  if (staged) j["why_not_better"].push_back(context.remote_memory() ? "tide_foreign = staged" : "process_vm_readv is not permitted between the ranks of a node");
+    j["why_not_better"].push_back(
+        "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");
+  if (staged)
+    j["why_not_better"].push_back(
+        context.remote_memory() ? "tide_foreign = staged"
+                                : "process_vm_readv is not permitted between the ranks of a node");
   j["calls"] = call.calls(reduce);
   j["rounds"] = plan.rounds;
   j["chunks"] = plan.chunks;
@@ -39,7 +44,9 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   j["workspace_bytes"] = reduce ? group.reduce_workspace_bytes() : group.gather_workspace_bytes();
   j["sm_blocks"] = 0;
   j["reproducible"] = true;
-  j["inputs_free_after"] = t.nodes() == 1 ? "call" : plan.inputs == std::array<size_t, lane_count>{} ? "call" : "read phase";
+  j["inputs_free_after"] = t.nodes() == 1                                    ? "call"
+                           : plan.inputs == std::array<size_t, lane_count>{} ? "call"
+                                                                             : "read phase";
   if (reduce) {
     j["workspace_min_bytes"] = group.reduce_workspace_min_bytes();
     j["order"] = group.settings().text("tide_order");
@@ -58,16 +65,25 @@ std::string report_text(Group& group) {
   j["parameters"] = group.params().size();
   j["full_bytes"] = group.full_bytes();
   j["shard_bytes"] = group.shard_bytes();
-  j["topology"] = {{"ranks", t.ranks()},     {"nodes", t.nodes()},   {"local_size", t.size(context.node())},
-                   {"node", context.node()}, {"local_rank", t.local(context.rank())}, {"uniform", t.uniform()}, {"rails", t.rails()}};
+  j["topology"] = {{"ranks", t.ranks()},
+                   {"nodes", t.nodes()},
+                   {"local_size", t.size(context.node())},
+                   {"node", context.node()},
+                   {"local_rank", t.local(context.rank())},
+                   {"uniform", t.uniform()},
+                   {"rails", t.rails()}};
   j["remote_memory"] = context.remote_memory();
   j["isa"] = name(isa());
   j["allgather"] = collective(group, group.gather(), false);
   const Collective* reduce = nullptr;
   for (int out : {0, static_cast<int>(MPIX_TIDE_FP32), static_cast<int>(MPIX_TIDE_FP64)})
     if (!reduce && group.can_reduce(out)) reduce = &group.reduce(out);
-  if (reduce) j["reduce_scatter"] = collective(group, *reduce, true);
-  else j["reduce_scatter"] = {{"path", "none"}, {"why_not_better", Json::array({"no output type fits every gradient of the list"})}};
+  if (reduce)
+    j["reduce_scatter"] = collective(group, *reduce, true);
+  else
+    j["reduce_scatter"] = {
+        {"path", "none"},
+        {"why_not_better", Json::array({"no output type fits every gradient of the list"})}};
   return j.dump(2);
 }
 
@@ -86,8 +102,13 @@ std::string config_text() {
   j["environment"] = Json::array();
   for (const Setting& s : all_settings()) {
     std::string variable = s.name;
-    std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char c) { return std::toupper(c); });
-    Json entry{{"name", variable}, {"default", s.fallback}, {"values", s.values}, {"meaning", s.meaning}, {"value", environment_value(variable.c_str())}};
+    std::transform(variable.begin(), variable.end(), variable.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    Json entry{{"name", variable},
+               {"default", s.fallback},
+               {"values", s.values},
+               {"meaning", s.meaning},
+               {"value", environment_value(variable.c_str())}};
     if (s.scope != Setting::environment) entry["info_key"] = s.name;
     j["environment"].push_back(entry);
   }

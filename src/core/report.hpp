@@ -8,6 +8,6 @@ namespace tide {
 
 class Group;
 std::string report_text(Group& group);
-std::string config_text();   // of the library: version, options, environment
+std::string config_text();  // of the library: version, options, environment
 
 }  // namespace tide

@@ -18,24 +18,38 @@ const std::vector<Setting>& all_settings() {
   using S = Setting;
   static const std::vector<Setting> table{
       {"tide_rail", "auto", "auto|mpi|ucx|nccl", "transport between nodes", S::group, true},
-      {"tide_memory", "auto", "auto|system|cuda", "kind of memory that alloc gives when mpi_memory_alloc_kinds is absent", S::alloc, true},
-      {"tide_share", "none", "none|node", "alloc: all ranks of a node get the same pages", S::alloc, true},
+      {"tide_memory", "auto", "auto|system|cuda",
+       "kind of memory that alloc gives when mpi_memory_alloc_kinds is absent", S::alloc, true},
+      {"tide_share", "none", "none|node", "alloc: all ranks of a node get the same pages", S::alloc,
+       true},
       {"tide_multicast", "off", "off|auto|on|emulate", "NVSwitch multicast", S::group, true},
-      {"tide_order", "node", "node|rank", "order of additions: node partials, or plain rank order on any map", S::group, true},
-      {"tide_foreign", "auto", "auto|cma|staged", "how memory that Tide did not allocate is reached inside a node", S::group, true},
-      {"tide_timeout", "0", "seconds", "give up on a silent peer after this long; 0: never", S::group, true},
-      {"tide_chunk_bytes", "1048576", "bytes", "size of a put on a rail, and of a staging slot", S::group, true},
-      {"tide_rail_inflight_bytes", "16777216", "bytes", "cap of bytes in flight from one rank", S::group, true},
-      {"tide_workspace_bytes", "0", "bytes", "upper bound of a reduce-scatter's workspace; 0: Tide's choice", S::group, true},
+      {"tide_order", "node", "node|rank",
+       "order of additions: node partials, or plain rank order on any map", S::group, true},
+      {"tide_foreign", "auto", "auto|cma|staged",
+       "how memory that Tide did not allocate is reached inside a node", S::group, true},
+      {"tide_timeout", "0", "seconds", "give up on a silent peer after this long; 0: never",
+       S::group, true},
+      {"tide_chunk_bytes", "1048576", "bytes", "size of a put on a rail, and of a staging slot",
+       S::group, true},
+      {"tide_rail_inflight_bytes", "16777216", "bytes", "cap of bytes in flight from one rank",
+       S::group, true},
+      {"tide_workspace_bytes", "0", "bytes",
+       "upper bound of a reduce-scatter's workspace; 0: Tide's choice", S::group, true},
       {"tide_sum_ctas", "16", "count", "thread blocks of a sum on a GPU", S::group, true},
       {"tide_landing_ctas", "4", "count", "thread blocks of a landing on a GPU", S::group, true},
-      {"tide_landing_bytes_per_s", "0", "bytes", "cap of the landing rate on a GPU; 0: none", S::group, true},
-      {"tide_progress", "poll", "poll|thread", "who drives calls between the user's calls", S::group, true},
+      {"tide_landing_bytes_per_s", "0", "bytes", "cap of the landing rate on a GPU; 0: none",
+       S::group, true},
+      {"tide_progress", "poll", "poll|thread", "who drives calls between the user's calls",
+       S::group, true},
       {"tide_device", "", "text", "CUDA device of this rank", S::group, false},
       {"tide_rail_devices", "", "text", "network device of each rail", S::group, false},
-      {"TIDE_ALLOW_MULTICAST", "0", "0|1", "permits NVSwitch multicast where everything else asks for it", S::environment, false},
-      {"TIDE_CHECK", "0", "0|1", "compare every call's arguments between ranks", S::environment, true},
-      {"TIDE_FAKE_NODES", "", "text", "node number of each rank of MPI_COMM_WORLD (0,0,1,1,2), for tests and rehearsals", S::environment, false},
+      {"TIDE_ALLOW_MULTICAST", "0", "0|1",
+       "permits NVSwitch multicast where everything else asks for it", S::environment, false},
+      {"TIDE_CHECK", "0", "0|1", "compare every call's arguments between ranks", S::environment,
+       true},
+      {"TIDE_FAKE_NODES", "", "text",
+       "node number of each rank of MPI_COMM_WORLD (0,0,1,1,2), for tests and rehearsals",
+       S::environment, false},
       {"TIDE_FORCE", "", "text", "x=value,...: wins over info keys", S::environment, false},
       {"TIDE_LOG", "warn", "error|warn|info|debug", "what is logged", S::environment, false},
   };
@@ -59,7 +73,8 @@ std::string info_value(MPI_Info info, const char* key) {
 }
 
 static std::string variable(std::string name) {  // tide_x -> TIDE_X
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
   return name;
 }
 
@@ -69,29 +84,38 @@ static std::map<std::string, std::string> forced() {
   for (std::string item; std::getline(list, item, ',');) {
     const size_t equal = item.find('=');
     if (equal == std::string::npos)
-      throw Error(Kind::arg, "TIDE_FORCE: '{}' is not of the form x=value; write for example TIDE_FORCE=order=rank", item);
+      throw Error(
+          Kind::arg,
+          "TIDE_FORCE: '{}' is not of the form x=value; write for example TIDE_FORCE=order=rank",
+          item);
     result["tide_" + item.substr(0, equal)] = item.substr(equal + 1);
   }
   return result;
 }
 
 static bool is_number(const std::string& text, bool whole) {
-  if (text.empty() || text[0] == '-' || std::isspace(static_cast<unsigned char>(text[0]))) return false;
+  if (text.empty() || text[0] == '-' || std::isspace(static_cast<unsigned char>(text[0])))
+    return false;
   char* end = nullptr;
   errno = 0;
-  const double value = whole ? static_cast<double>(std::strtoull(text.c_str(), &end, 10)) : std::strtod(text.c_str(), &end);
+  const double value = whole ? static_cast<double>(std::strtoull(text.c_str(), &end, 10))
+                             : std::strtod(text.c_str(), &end);
   return *end == '\0' && errno == 0 && value >= 0 && value < 9e18;
 }
 
 static void check_value(const Setting& s, const std::string& value) {
   const std::string values = s.values;
   bool good = true;
-  if (values == "bytes" || values == "count") good = is_number(value, true);
-  else if (values == "seconds") good = is_number(value, false);
-  else if (values != "text") good = ("|" + values + "|").find("|" + value + "|") != std::string::npos && !value.empty();
+  if (values == "bytes" || values == "count")
+    good = is_number(value, true);
+  else if (values == "seconds")
+    good = is_number(value, false);
+  else if (values != "text")
+    good = ("|" + values + "|").find("|" + value + "|") != std::string::npos && !value.empty();
   if (!good) throw Error(Kind::arg, "{}: '{}' is not a value; use {}", s.name, value, values);
   const auto refuse = [&](const char* instead) {
-    throw Error(Kind::unsupported, "{} = {} is not in this version; use {}", s.name, value, instead);
+    throw Error(Kind::unsupported, "{} = {} is not in this version; use {}", s.name, value,
+                instead);
   };
   const std::string name = s.name;
   if (name == "tide_rail" && (value == "ucx" || value == "nccl")) refuse("auto or mpi");
@@ -100,7 +124,8 @@ static void check_value(const Setting& s, const std::string& value) {
   if (name == "tide_timeout" && std::strtod(value.c_str(), nullptr) > 0) refuse("0");
   if (name == "tide_progress" && value == "thread") refuse("poll");
   if (name == "TIDE_CHECK" && value == "1") refuse("0");
-  if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 || std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
+  if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
+                                     std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);
 }
 
@@ -119,7 +144,8 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
     settings.value_[s.name] = value;
   }
   for (const auto& [name, value] : force)
-    if (!settings.value_.count(name)) throw Error(Kind::arg, "TIDE_FORCE: there is no key '{}'; see tide-info --env", name);
+    if (!settings.value_.count(name))
+      throw Error(Kind::arg, "TIDE_FORCE: there is no key '{}'; see tide-info --env", name);
   int keys = 0;
   if (info != MPI_INFO_NULL) MPI_Info_get_nkeys(info, &keys);
   for (int k = 0; k < keys; k++) {
@@ -131,18 +157,25 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
   return settings;
 }
 
-size_t Settings::bytes(const std::string& name) const { return std::strtoull(text(name).c_str(), nullptr, 10); }
-double Settings::seconds(const std::string& name) const { return std::strtod(text(name).c_str(), nullptr); }
+size_t Settings::bytes(const std::string& name) const {
+  return std::strtoull(text(name).c_str(), nullptr, 10);
+}
+double Settings::seconds(const std::string& name) const {
+  return std::strtod(text(name).c_str(), nullptr);
+}
 
 void check_environment() {
-  if (const std::string level = environment_value("TIDE_LOG"); !level.empty() && !set_log_level(level))
+  if (const std::string level = environment_value("TIDE_LOG");
+      !level.empty() && !set_log_level(level))
     warn_once(fmt::format("TIDE_LOG: '{}' is not a level; use error, warn, info or debug", level));
   for (char** e = environ; *e; e++) {
     const std::string entry = *e, name = entry.substr(0, entry.find('='));
     if (name.rfind("TIDE_", 0) != 0) continue;
     const bool known = std::any_of(all_settings().begin(), all_settings().end(),
                                    [&](const Setting& s) { return variable(s.name) == name; });
-    if (!known) warn_once(fmt::format("environment variable {} is not known; see tide-info --env for the list", name));
+    if (!known)
+      warn_once(fmt::format(
+          "environment variable {} is not known; see tide-info --env for the list", name));
   }
 }
 

@@ -6,29 +6,64 @@ namespace tide {
 
 static const char* words(Fault fault) {
   switch (fault) {
-    case Fault::none: return "no fault";
-    case Fault::null_input: return "input{} is NULL although its piece is not empty; pass its address (a reduce-scatter may pass MPIX_TIDE_NULL_IS_ZERO)";
-    case Fault::null_output: return "output{} is NULL although its piece is not empty; pass its address";
-    case Fault::unaligned_input: return "input{} is not aligned to its element size; pass an element-aligned address";
-    case Fault::unaligned_output: return "output{} is not aligned to its element size; pass an element-aligned address";
-    case Fault::inputs_in_outputs: return "input and output{} overlap; only this rank's own rows of the parameter (or MPIX_TIDE_IN_PLACE) may be gathered in place";
-    case Fault::outputs_overlap: return "output{} overlaps another output; give every parameter storage of its own";
-    case Fault::shared_gradient: return "gradient{} lies in node-shared memory (tide_share=node), which ranks would overwrite for each other; allocate gradients with tide_share=none";
-    case Fault::shared_output: return "reduce-scatter output{} lies in node-shared memory (tide_share=node); allocate shards with tide_share=none";
-    case Fault::partly_shared: return "parameter{} is node-shared storage (tide_share=node) on some ranks of a node or at different offsets; all ranks of the node must pass the same range";
-    case Fault::in_place_types: return "parameter{} has different shard and gathered types, which cannot be gathered in place; pass separate shards";
-    case Fault::in_place_reduce: return "a reduce-scatter cannot run in place; pass separate gradients and shards";
-    case Fault::bad_op: return "op is not MPIX_TIDE_SUM or MPIX_TIDE_AVG, with MPIX_TIDE_ACCUMULATE or MPIX_TIDE_NULL_IS_ZERO at most";
-    case Fault::bad_out_dtype: return "out_dtype is not 0 or one of MPIX_TIDE_BF16, FP16, FP32, FP64";
-    case Fault::out_dtype: return "out_dtype{}: a gradient of this type is not summed into that type; use 0, its own type, FP32 (from BF16, FP16, FP32) or FP64 (from FP32, FP64)";
-    case Fault::uint8_gradient: return "gradient{} has type UINT8, which is not summed; give the parameter MPIX_TIDE_NOGRAD";
-    case Fault::gather_types: return "types{}: a shard of this type is not gathered as that type; use one type, or FP32 or FP64 shards gathered as BF16, FP16 or FP32";
-    case Fault::bad_scale: return "scale is not a number; pass a finite scale";
-    case Fault::busy: return "the group is in another call on another thread; one call at a time per group";
-    case Fault::null_list: return "a list of addresses is NULL although the group has parameters; pass an array with one entry per parameter";
-    case Fault::differs: return "collective, group, op, scale or out_dtype differ between ranks; make the same call everywhere";
-    case Fault::peer_memory: return "memory{} cannot be reached by a rank of the node; allocate it with MPIX_Tide_alloc, or set tide_foreign=staged";
-    case Fault::transfer: return "a transfer failed; see the log of that rank";
+    case Fault::none:
+      return "no fault";
+    case Fault::null_input:
+      return "input{} is NULL although its piece is not empty; pass its address (a reduce-scatter "
+             "may pass MPIX_TIDE_NULL_IS_ZERO)";
+    case Fault::null_output:
+      return "output{} is NULL although its piece is not empty; pass its address";
+    case Fault::unaligned_input:
+      return "input{} is not aligned to its element size; pass an element-aligned address";
+    case Fault::unaligned_output:
+      return "output{} is not aligned to its element size; pass an element-aligned address";
+    case Fault::inputs_in_outputs:
+      return "input and output{} overlap; only this rank's own rows of the parameter (or "
+             "MPIX_TIDE_IN_PLACE) may be gathered in place";
+    case Fault::outputs_overlap:
+      return "output{} overlaps another output; give every parameter storage of its own";
+    case Fault::shared_gradient:
+      return "gradient{} lies in node-shared memory (tide_share=node), which ranks would overwrite "
+             "for each other; allocate gradients with tide_share=none";
+    case Fault::shared_output:
+      return "reduce-scatter output{} lies in node-shared memory (tide_share=node); allocate "
+             "shards with tide_share=none";
+    case Fault::partly_shared:
+      return "parameter{} is node-shared storage (tide_share=node) on some ranks of a node or at "
+             "different offsets; all ranks of the node must pass the same range";
+    case Fault::in_place_types:
+      return "parameter{} has different shard and gathered types, which cannot be gathered in "
+             "place; pass separate shards";
+    case Fault::in_place_reduce:
+      return "a reduce-scatter cannot run in place; pass separate gradients and shards";
+    case Fault::bad_op:
+      return "op is not MPIX_TIDE_SUM or MPIX_TIDE_AVG, with MPIX_TIDE_ACCUMULATE or "
+             "MPIX_TIDE_NULL_IS_ZERO at most";
+    case Fault::bad_out_dtype:
+      return "out_dtype is not 0 or one of MPIX_TIDE_BF16, FP16, FP32, FP64";
+    case Fault::out_dtype:
+      return "out_dtype{}: a gradient of this type is not summed into that type; use 0, its own "
+             "type, FP32 (from BF16, FP16, FP32) or FP64 (from FP32, FP64)";
+    case Fault::uint8_gradient:
+      return "gradient{} has type UINT8, which is not summed; give the parameter MPIX_TIDE_NOGRAD";
+    case Fault::gather_types:
+      return "types{}: a shard of this type is not gathered as that type; use one type, or FP32 or "
+             "FP64 shards gathered as BF16, FP16 or FP32";
+    case Fault::bad_scale:
+      return "scale is not a number; pass a finite scale";
+    case Fault::busy:
+      return "the group is in another call on another thread; one call at a time per group";
+    case Fault::null_list:
+      return "a list of addresses is NULL although the group has parameters; pass an array with "
+             "one entry per parameter";
+    case Fault::differs:
+      return "collective, group, op, scale or out_dtype differ between ranks; make the same call "
+             "everywhere";
+    case Fault::peer_memory:
+      return "memory{} cannot be reached by a rank of the node; allocate it with MPIX_Tide_alloc, "
+             "or set tide_foreign=staged";
+    case Fault::transfer:
+      return "a transfer failed; see the log of that rank";
   }
   return "unknown fault";
 }
@@ -39,7 +74,8 @@ std::string describe(const Status& status, const std::string& param_name) {
     where = fmt::format(" of parameter {}", status.param);
     if (!param_name.empty()) where += fmt::format(" ({})", param_name);
   }
-  return fmt::format("rank {}: {}", status.rank, fmt::format(fmt::runtime(words(status.fault)), where));
+  return fmt::format("rank {}: {}", status.rank,
+                     fmt::format(fmt::runtime(words(status.fault)), where));
 }
 
 }  // namespace tide

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wrong with a call, in the few words that travel with it: every rank enters a call with one of these, all ranks fold
-// them, and all tell the same story.  The text is made at the end, on each rank, from the same numbers.
+// What is wrong with a call, in the few words that travel with it: every rank enters a call with
+// one of these, all ranks fold them, and all tell the same story.  The text is made at the end, on
+// each rank, from the same numbers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,9 +13,28 @@ namespace tide {
 
 enum class Fault : int16_t {
   none = 0,
-  null_input, null_output, unaligned_input, unaligned_output, inputs_in_outputs, outputs_overlap,
-  shared_gradient, shared_output, partly_shared, in_place_types, in_place_reduce,
-  bad_op, bad_out_dtype, out_dtype, uint8_gradient, gather_types, bad_scale, busy, null_list, differs, peer_memory, transfer
+  null_input,
+  null_output,
+  unaligned_input,
+  unaligned_output,
+  inputs_in_outputs,
+  outputs_overlap,
+  shared_gradient,
+  shared_output,
+  partly_shared,
+  in_place_types,
+  in_place_reduce,
+  bad_op,
+  bad_out_dtype,
+  out_dtype,
+  uint8_gradient,
+  gather_types,
+  bad_scale,
+  busy,
+  null_list,
+  differs,
+  peer_memory,
+  transfer
 };
 
 struct Status {

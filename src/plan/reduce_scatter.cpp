@@ -56,7 +56,7 @@ struct Planner {
   Ring own{own_staged, own_free, Lane::sum, cuts.own_slots()};
   size_t formed = 0, puts = 0, reads_left = 0;
   std::vector<uint64_t> credits = {}, landings = {};  // waited for, by node
-  std::vector<uint64_t> reads_by = {};                   // by local rank whose block this one carries
+  std::vector<uint64_t> reads_by = {};                // by local rank whose block this one carries
   uint64_t layers_here = 0, layers_read = 0;
   Plan plan = {};
 
@@ -233,7 +233,8 @@ struct Planner {
         plan.add(Lane::sum, Signal{p.interval.rank, layer_here});
     for (const Part& p : parts(n, l, {n, c}))
       if (p.interval.rank != rank)
-        plan.add(Lane::sum, Wait{p.interval.rank, layer_read, ++reads_by[t.local(p.interval.rank)]});
+        plan.add(Lane::sum,
+                 Wait{p.interval.rank, layer_read, ++reads_by[t.local(p.interval.rank)]});
   }
   void last_sum(int from, int c, const Part& p) {
     const size_t row = bytes_of(parts(n, t.local(from), {n, c}));
@@ -241,7 +242,9 @@ struct Planner {
                             {},
                             {Buffer::landing, from, landing_slot(c) + p.offset, row},
                             cuts.landing_rows,
-                            !raw ? Order::rows : o.rank_order ? Order::ranks : Order::nodes,
+                            !raw           ? Order::rows
+                            : o.rank_order ? Order::ranks
+                                           : Order::nodes,
                             p.interval});
   }
   // The same chunk at a rank without a rail: it adds its part up in its carrier's landing.

@@ -32,7 +32,8 @@ Topology::Topology(const std::vector<int>& node_of) {
 
 Topology Topology::of_sizes(const std::vector<int>& sizes) {
   std::vector<int> node_of;
-  for (int n = 0; n < static_cast<int>(sizes.size()); n++) node_of.insert(node_of.end(), sizes[n], n);
+  for (int n = 0; n < static_cast<int>(sizes.size()); n++)
+    node_of.insert(node_of.end(), sizes[n], n);
   return Topology(node_of);
 }
 

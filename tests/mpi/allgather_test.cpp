@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather: every type, conversion by the owner, in place, memory kinds, layouts.  Runs on any number of ranks and any map.
+// All-gather: every type, conversion by the owner, in place, memory kinds, layouts.  Runs on any
+// number of ranks and any map.
 #include <ctime>
 
 #include "list.hpp"
@@ -9,7 +10,8 @@ namespace tide_test {
 namespace {
 
 TEST(Allgather, MovesBitsOfEveryType) {
-  for (int dtype : {MPIX_TIDE_BF16, MPIX_TIDE_FP16, MPIX_TIDE_FP32, MPIX_TIDE_FP64, MPIX_TIDE_UINT8}) {
+  for (int dtype :
+       {MPIX_TIDE_BF16, MPIX_TIDE_FP16, MPIX_TIDE_FP32, MPIX_TIDE_FP64, MPIX_TIDE_UINT8}) {
     const int types = dtype == MPIX_TIDE_UINT8 ? types_of(dtype, MPIX_TIDE_NOGRAD) : 0;
     List list(world(), usual_list(dtype, types));
     check_allgather(list);
@@ -18,8 +20,11 @@ TEST(Allgather, MovesBitsOfEveryType) {
 }
 
 TEST(Allgather, OwnerRoundsOnceWhereTypesDiffer) {
-  const int pairs[][2] = {{MPIX_TIDE_FP32, MPIX_TIDE_BF16}, {MPIX_TIDE_FP32, MPIX_TIDE_FP16}, {MPIX_TIDE_FP64, MPIX_TIDE_BF16},
-                          {MPIX_TIDE_FP64, MPIX_TIDE_FP16}, {MPIX_TIDE_FP64, MPIX_TIDE_FP32}};
+  const int pairs[][2] = {{MPIX_TIDE_FP32, MPIX_TIDE_BF16},
+                          {MPIX_TIDE_FP32, MPIX_TIDE_FP16},
+                          {MPIX_TIDE_FP64, MPIX_TIDE_BF16},
+                          {MPIX_TIDE_FP64, MPIX_TIDE_FP16},
+                          {MPIX_TIDE_FP64, MPIX_TIDE_FP32}};
   for (const auto& [shard, full] : pairs) {
     List list(world(), usual_list(full, types_of(shard, full)));
     check_allgather(list, {.salt = 3});
@@ -28,10 +33,13 @@ TEST(Allgather, OwnerRoundsOnceWhereTypesDiffer) {
 }
 
 TEST(Allgather, MixedTypesInOneList) {
-  List list(world(), {param(7, 3, MPIX_TIDE_UINT8, types_of(MPIX_TIDE_UINT8, MPIX_TIDE_NOGRAD)), param(5, 3, MPIX_TIDE_FP64),
-                      param(9, 5, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)), param(1, 1, MPIX_TIDE_UINT8),
-                      param(11, 7, MPIX_TIDE_FP16), param(64, 33, MPIX_TIDE_FP32, types_of(MPIX_TIDE_FP64, MPIX_TIDE_FP32))});
-  for (Memory memory : {Memory::tide, Memory::by_param}) check_allgather(list, {.shards = memory, .params = memory, .salt = 9});
+  List list(world(), {param(7, 3, MPIX_TIDE_UINT8, types_of(MPIX_TIDE_UINT8, MPIX_TIDE_NOGRAD)),
+                      param(5, 3, MPIX_TIDE_FP64),
+                      param(9, 5, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
+                      param(1, 1, MPIX_TIDE_UINT8), param(11, 7, MPIX_TIDE_FP16),
+                      param(64, 33, MPIX_TIDE_FP32, types_of(MPIX_TIDE_FP64, MPIX_TIDE_FP32))});
+  for (Memory memory : {Memory::tide, Memory::by_param})
+    check_allgather(list, {.shards = memory, .params = memory, .salt = 9});
 }
 
 TEST(Allgather, InPlace) {
@@ -59,13 +67,17 @@ TEST(Allgather, AnyElementAlignment) {
     List list(world(), usual_list(dtype));
     for (size_t elems : {1u, 3u}) {
       check_allgather(list, {.shift_bytes = elems * size_of(dtype), .salt = 17});
-      check_allgather(list, {.shards = Memory::foreign, .params = Memory::foreign, .shift_bytes = elems * size_of(dtype), .salt = 19});
+      check_allgather(list, {.shards = Memory::foreign,
+                             .params = Memory::foreign,
+                             .shift_bytes = elems * size_of(dtype),
+                             .salt = 19});
     }
   }
 }
 
 // A table in which one rank owns everything, one nothing, and the rest something odd.
-std::vector<MPI_Count> ragged_table(const std::vector<MPIX_Tide_param>& params, int size, uint64_t seed) {
+std::vector<MPI_Count> ragged_table(const std::vector<MPIX_Tide_param>& params, int size,
+                                    uint64_t seed) {
   std::vector<MPI_Count> table;
   for (size_t p = 0; p < params.size(); ++p) {
     const MPI_Count rows = params[p].rows;
@@ -73,8 +85,11 @@ std::vector<MPI_Count> ragged_table(const std::vector<MPIX_Tide_param>& params, 
     for (int r = 0; r < size; ++r) {
       table.push_back(at);
       const MPI_Count left = rows - at;
-      if (p % 3 == 0) at = r == static_cast<int>(p) % size ? rows : at;
-      else at += static_cast<MPI_Count>(mix(seed, p, static_cast<uint64_t>(r)) % static_cast<uint64_t>(left + 1));
+      if (p % 3 == 0)
+        at = r == static_cast<int>(p) % size ? rows : at;
+      else
+        at += static_cast<MPI_Count>(mix(seed, p, static_cast<uint64_t>(r)) %
+                                     static_cast<uint64_t>(left + 1));
       if (r == size - 1) at = rows;
     }
     table.push_back(rows);
@@ -104,15 +119,20 @@ TEST(Allgather, BuffersMayChangeFromCallToCall) {
   List list(world(), {param(7, 3), param(5, 33), param(2, 6), param(64, 5)});
   for (uint64_t call = 1; call <= 30; ++call) {
     const auto kind = [&](uint64_t which) { return static_cast<Memory>(mix(call, which) % 5); };
-    check_allgather(list, {.shards = kind(1), .params = kind(2), .in_place = static_cast<InPlace>(mix(call, 3) % 4), .salt = call});
+    check_allgather(list, {.shards = kind(1),
+                           .params = kind(2),
+                           .in_place = static_cast<InPlace>(mix(call, 3) % 4),
+                           .salt = call});
   }
 }
 
 TEST(Allgather, SameBuffersManyCalls) {
   List list(world(), usual_list(MPIX_TIDE_BF16));
-  Pieces shards(world(), Memory::tide, list.shard_bytes()), params(world(), Memory::tide, list.full_bytes());
+  Pieces shards(world(), Memory::tide, list.shard_bytes()),
+      params(world(), Memory::tide, list.full_bytes());
   for (uint64_t call = 1; call <= 20; ++call) {
-    write_shards(list, shards.list(), call);  // at once after the call before: no peer may still read them
+    write_shards(list, shards.list(),
+                 call);  // at once after the call before: no peer may still read them
     TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), params.list(), list.group()));
     expect_gathered(list, params.list(), call, "repeated call");
   }
@@ -122,7 +142,8 @@ TEST(Allgather, NothingIsTouchedBeforeItsRankEnters) {
   List list(world(), {param(64, 33), param(3, 5)});
   for (Memory memory : {Memory::tide, Memory::foreign}) {
     for (int late = 0; late < world().size; ++late) {
-      Pieces shards(world(), memory, list.shard_bytes()), params(world(), memory, list.full_bytes());
+      Pieces shards(world(), memory, list.shard_bytes()),
+          params(world(), memory, list.full_bytes());
       params.fill(0x5A);
       write_shards(list, shards.list(), 2);
       sync(world());
@@ -144,7 +165,8 @@ TEST(Allgather, EmptyLists) {
   List empties(world(), {param(0, 8), param(4, 0), param(0, 0)});
   void* nothing[3] = {nullptr, nullptr, nullptr};
   TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(nothing), nothing, empties.group()));
-  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(nothing), nothing, MPIX_TIDE_FP32, MPIX_TIDE_AVG, 1.0, empties.group()));
+  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(nothing), nothing, MPIX_TIDE_FP32,
+                                   MPIX_TIDE_AVG, 1.0, empties.group()));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the test main itself: a case that hangs and a case that is wrong on one rank must be reported as such.
+// Tests of the test main itself: a case that hangs and a case that is wrong on one rank must be
+// reported as such.
 #include <unistd.h>
 
 #include "team.hpp"

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
-/* The interface as a C program sees it: C11, all warnings are errors.  The argument is the rank count that was asked for. */
+/* The interface as a C program sees it: C11, all warnings are errors.  The argument is the rank
+ * count that was asked for. */
 #include <mpix_tide.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition) \
-  do { \
-    if (!(condition)) { \
-      fprintf(stderr, "rank %d: %s:%d: %s: %s\n", rank, __FILE__, __LINE__, #condition, MPIX_Tide_error_message()); \
-      MPI_Abort(MPI_COMM_WORLD, 2); \
-    } \
+#define CHECK(condition)                                                                \
+  do {                                                                                  \
+    if (!(condition)) {                                                                 \
+      fprintf(stderr, "rank %d: %s:%d: %s: %s\n", rank, __FILE__, __LINE__, #condition, \
+              MPIX_Tide_error_message());                                               \
+      MPI_Abort(MPI_COMM_WORLD, 2);                                                     \
+    }                                                                                   \
   } while (0)
 
 static int rank, size;
@@ -34,19 +36,22 @@ static void gather_and_reduce(MPIX_Tide_group group) {
   int p;
   MPI_Count i;
   CHECK(MPIX_Tide_group_alloc(group, MPIX_TIDE_FULL, 0, MPI_INFO_NULL, full, &base) == MPI_SUCCESS);
-  CHECK(MPIX_Tide_group_alloc(group, MPIX_TIDE_SHARD, 0, MPI_INFO_NULL, shards, &shard_base) == MPI_SUCCESS);
+  CHECK(MPIX_Tide_group_alloc(group, MPIX_TIDE_SHARD, 0, MPI_INFO_NULL, shards, &shard_base) ==
+        MPI_SUCCESS);
   for (p = 0; p < 2; ++p) {
     CHECK(MPIX_Tide_group_shard(group, p, rank, &first[p], &rows[p]) == MPI_SUCCESS);
-    for (i = 0; i < rows[p] * 3; ++i) ((float *)shards[p])[i] = (float)(first[p] * 3 + i);
+    for (i = 0; i < rows[p] * 3; ++i) ((float*)shards[p])[i] = (float)(first[p] * 3 + i);
   }
   CHECK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards), full, group) == MPI_SUCCESS);
-  for (i = 0; i < 15; ++i) CHECK(((float *)full[0])[i] == (float)i);
-  for (i = 0; i < 6; ++i) CHECK(((float *)full[1])[i] == (float)i);
+  for (i = 0; i < 15; ++i) CHECK(((float*)full[0])[i] == (float)i);
+  for (i = 0; i < 6; ++i) CHECK(((float*)full[1])[i] == (float)i);
   CHECK(MPIX_Tide_allgather(MPIX_TIDE_IN_PLACE, full, group) == MPI_SUCCESS);
-  for (i = 0; i < 15; ++i) CHECK(((float *)full[0])[i] == (float)i);
-  CHECK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(full), shards, 0, MPIX_TIDE_AVG | MPIX_TIDE_ACCUMULATE, 2.0, group) == MPI_SUCCESS);
+  for (i = 0; i < 15; ++i) CHECK(((float*)full[0])[i] == (float)i);
+  CHECK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(full), shards, 0,
+                                 MPIX_TIDE_AVG | MPIX_TIDE_ACCUMULATE, 2.0, group) == MPI_SUCCESS);
   for (p = 0; p < 2; ++p) {
-    for (i = 0; i < rows[p] * 3; ++i) CHECK(((float *)shards[p])[i] == 3.0f * (float)(first[p] * 3 + i));
+    for (i = 0; i < rows[p] * 3; ++i)
+      CHECK(((float*)shards[p])[i] == 3.0f * (float)(first[p] * 3 + i));
   }
   CHECK(MPIX_Tide_free(MPI_COMM_WORLD, base) == MPI_SUCCESS);
   CHECK(MPIX_Tide_free(MPI_COMM_NULL, shard_base) == MPI_SUCCESS);
@@ -69,7 +74,7 @@ static void queries(MPIX_Tide_group group) {
   CHECK(MPIX_TIDE_VERSION_GE(0, 1, 0) && !MPIX_TIDE_VERSION_GE(99, 0, 0));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPIX_Tide_param params[2];
   MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
   alarm(45); /* a hang ends here, below the time limit of the test */
@@ -78,7 +83,8 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc > 1 && atoi(argv[1]) != size) {
-    fprintf(stderr, "%s ranks were asked for, MPI_COMM_WORLD has %d: wrong launcher\n", argv[1], size);
+    fprintf(stderr, "%s ranks were asked for, MPI_COMM_WORLD has %d: wrong launcher\n", argv[1],
+            size);
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   params[0] = param(5, 3);

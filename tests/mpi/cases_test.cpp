@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Failures that other libraries had in public, with the numbers that come out when all is well.  Each case asks for its own
-// rank count (and is skipped on another); the number in a name is the case's own.
+// Failures that other libraries had in public, with the numbers that come out when all is well.
+// Each case asks for its own rank count (and is skipped on another); the number in a name is the
+// case's own.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,11 +25,14 @@ const ReduceOptions to_fp32{.out_dtype = MPIX_TIDE_FP32};
 Shards check_both(const List& list) {
   check_allgather(list);
   check_allgather(list, {.shards = Memory::foreign, .params = Memory::foreign});
-  check_reduce_scatter(list, {.grads = Memory::foreign, .shards = Memory::foreign, .out_dtype = MPIX_TIDE_FP32});
+  check_reduce_scatter(
+      list, {.grads = Memory::foreign, .shards = Memory::foreign, .out_dtype = MPIX_TIDE_FP32});
   return check_reduce_scatter(list, to_fp32);
 }
 
-std::vector<double> sums_of_first(const List& list, const ReduceOptions& options) { return check_reduce_scatter(list, options)[0]; }
+std::vector<double> sums_of_first(const List& list, const ReduceOptions& options) {
+  return check_reduce_scatter(list, options)[0];
+}
 
 TEST(Cases, V01FewerRowsThanRanks) {
   ONLY_ON(8);
@@ -104,7 +108,8 @@ TEST(Cases, V08NoRoundingToBf16OnTheWay) {
   List list(world(), {param(16, 8)});
   const auto pattern = [](int r, int, size_t) { return r == 0 ? 256.0 : 1.0; };
   for (Memory memory : {Memory::tide, Memory::foreign}) {
-    for (double v : sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = pattern})) {
+    for (double v :
+         sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = pattern})) {
       ASSERT_EQ(263.0, v) << "256 is the known fault: bf16 between the additions";
     }
   }
@@ -113,17 +118,20 @@ TEST(Cases, V08NoRoundingToBf16OnTheWay) {
 TEST(Cases, V09AverageAtEverySize) {
   ONLY_ON(4);
   const MPI_Count most = 8 << 20;  // elements: 16 MiB of bf16
-  Pieces grads(world(), Memory::tide, {static_cast<size_t>(most) * 2}), shards(world(), Memory::tide, {static_cast<size_t>(most)});
+  Pieces grads(world(), Memory::tide, {static_cast<size_t>(most) * 2}),
+      shards(world(), Memory::tide, {static_cast<size_t>(most)});
   for (MPI_Count i = 0; i < most; ++i) static_cast<uint16_t*>(grads[0])[i] = 0x4100;  // 8.0
   for (MPI_Count elems = 1; elems <= most; elems *= 2) {
     List list(world(), {param(elems, 1)});
     shards.fill(0xFF);
-    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), shards.list(), MPIX_TIDE_FP32, MPIX_TIDE_AVG, 1.0, list.group()));
+    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), shards.list(), MPIX_TIDE_FP32,
+                                     MPIX_TIDE_AVG, 1.0, list.group()));
     const auto* out = static_cast<const uint32_t*>(shards[0]);
     const size_t mine = list.shard_elems(0);
     size_t right = 0;
     while (right < mine && out[right] == 0x41000000u) ++right;
-    ASSERT_EQ(mine, right) << elems << " elements: bits " << std::hex << (right < mine ? out[right] : 0u);
+    ASSERT_EQ(mine, right) << elems << " elements: bits " << std::hex
+                           << (right < mine ? out[right] : 0u);
     if (mine == static_cast<size_t>(most) / 4) continue;  // the buffer ends there
     ASSERT_EQ(0xFFFFFFFFu, out[mine]) << "written past the shard of " << elems;
   }
@@ -133,7 +141,8 @@ TEST(Cases, V09AverageOfFifteen) {
   ONLY_ON(15);
   List list(world(), {param(16, 5), param(1, 3)});
   const auto pattern = [](int r, int, size_t) { return static_cast<double>(r); };
-  for (const auto& p : check_reduce_scatter(list, {.out_dtype = MPIX_TIDE_FP32, .op = MPIX_TIDE_AVG, .pattern = pattern})) {
+  for (const auto& p : check_reduce_scatter(
+           list, {.out_dtype = MPIX_TIDE_FP32, .op = MPIX_TIDE_AVG, .pattern = pattern})) {
     for (double v : p) ASSERT_EQ(7.0, v);
   }
 }
@@ -149,12 +158,16 @@ TEST(Cases, V11NanAndInfinityStayLocal) {
     return small_integers(r, p, i);
   };
   for (Memory memory : {Memory::tide, Memory::foreign}) {
-    const Shards sums = check_reduce_scatter(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = pattern});
+    const Shards sums = check_reduce_scatter(
+        list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = pattern});
     for (size_t j = 0; j < sums[0].size(); ++j) {
       const size_t i = list.first_elem(0, world().rank) + j;
-      if (i == 5 || i == 12) EXPECT_TRUE(std::isnan(sums[0][j])) << i;
-      else if (i == 7) EXPECT_EQ(INFINITY, sums[0][j]);
-      else EXPECT_TRUE(std::isfinite(sums[0][j])) << i;
+      if (i == 5 || i == 12)
+        EXPECT_TRUE(std::isnan(sums[0][j])) << i;
+      else if (i == 7)
+        EXPECT_EQ(INFINITY, sums[0][j]);
+      else
+        EXPECT_TRUE(std::isfinite(sums[0][j])) << i;
     }
   }
 }
@@ -168,9 +181,12 @@ TEST(Cases, V12SubnormalsAndMinusZero) {
     List list(team, {param(9, 4)});
     for (Memory memory : {Memory::tide, Memory::foreign}) {
       const auto tiny = [](int, int, size_t) { return 0x1p-133; };  // bf16 bits 0x0001
-      for (double v : sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = tiny})) ASSERT_EQ(n * 0x1p-133, v);
+      for (double v :
+           sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = tiny}))
+        ASSERT_EQ(n * 0x1p-133, v);
       const auto minus = [](int, int, size_t) { return -0.0; };
-      for (double v : sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = minus})) {
+      for (double v :
+           sums_of_first(list, {.grads = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = minus})) {
         ASSERT_TRUE(v == 0 && std::signbit(v)) << "a sum of -0 is -0";
       }
     }
@@ -179,17 +195,22 @@ TEST(Cases, V12SubnormalsAndMinusZero) {
 
 TEST(Cases, V13SameBitsEveryTime) {
   ONLY_ON(4);
-  const auto pattern = [](int r, int, size_t) { return r == 0 ? 100139008.0 : r == 2 ? -100139008.0 : 1.0; };
+  const auto pattern = [](int r, int, size_t) {
+    return r == 0 ? 100139008.0 : r == 2 ? -100139008.0 : 1.0;
+  };
   List list(world(), {param(5, 3)}), ranked(world(), {param(5, 3)}, Info{{"tide_order", "rank"}});
   std::mt19937 random(static_cast<unsigned>(42 + world().rank));
   std::set<double> seen;
   for (int call = 0; call < 200; ++call) {
     usleep(random() % 20000);
     if (call % 20 == 7) {
-      List a(world(), {param(64, 3)}), b(world(), {param(3, 64, MPIX_TIDE_FP32)}), c(world(), {param(1, 1)});
+      List a(world(), {param(64, 3)}), b(world(), {param(3, 64, MPIX_TIDE_FP32)}),
+          c(world(), {param(1, 1)});
       check_reduce_scatter(b);
     }
-    const ReduceOptions options{.grads = call % 2 ? Memory::foreign : Memory::tide, .out_dtype = MPIX_TIDE_FP32, .pattern = pattern};
+    const ReduceOptions options{.grads = call % 2 ? Memory::foreign : Memory::tide,
+                                .out_dtype = MPIX_TIDE_FP32,
+                                .pattern = pattern};
     for (double v : sums_of_first(list, options)) seen.insert(v);
     if (call % 10 == 0) {
       for (double v : sums_of_first(ranked, options)) ASSERT_EQ(1.0, v) << "rank order";
@@ -206,8 +227,12 @@ TEST(Cases, V15OneRankAndOneElement) {
   const auto three = [](int, int, size_t) { return 3.0; };
   for (int op : {MPIX_TIDE_SUM, MPIX_TIDE_AVG}) {
     for (Memory memory : {Memory::tide, Memory::foreign}) {
-      EXPECT_EQ(3.0, check_reduce_scatter(list, {.grads = memory, .shards = memory, .op = op, .pattern = three})[0][0]);
-      check_reduce_scatter(list, {.grads = memory, .shards = memory, .op = op, .accumulate = true, .pattern = three});
+      EXPECT_EQ(3.0,
+                check_reduce_scatter(
+                    list, {.grads = memory, .shards = memory, .op = op, .pattern = three})[0][0]);
+      check_reduce_scatter(
+          list,
+          {.grads = memory, .shards = memory, .op = op, .accumulate = true, .pattern = three});
     }
   }
   check_allgather(list);
@@ -275,9 +300,11 @@ TEST(Cases, V20ReadOnlyInputs) {
   if (world().size < 3 || world().size > 5) GTEST_SKIP() << "for 3 to 5 ranks";
   List list(world(), {param(5, 3)});
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  // The gradient ends at the end of a page, the page after it cannot be read: one byte too many is a fault.
+  // The gradient ends at the end of a page, the page after it cannot be read: one byte too many is
+  // a fault.
   const auto guarded = [&](size_t bytes, void** at) {
-    auto* base = static_cast<unsigned char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* base = static_cast<unsigned char*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(MAP_FAILED, static_cast<void*>(base));
     mprotect(base + page, page, PROT_NONE);
     *at = bytes ? base + page - bytes : nullptr;
@@ -290,11 +317,13 @@ TEST(Cases, V20ReadOnlyInputs) {
   write_shards(list, &shard, 4);
   mprotect(g, page, PROT_READ);
   mprotect(s, page, PROT_READ);
-  Pieces sums(world(), Memory::foreign, list.out_bytes(MPIX_TIDE_FP32)), full(world(), Memory::foreign, list.full_bytes());
+  Pieces sums(world(), Memory::foreign, list.out_bytes(MPIX_TIDE_FP32)),
+      full(world(), Memory::foreign, list.full_bytes());
   for (int call = 0; call < 3; ++call) {
     sums.fill(0xFF);
     full.fill(0xFF);
-    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), sums.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()));
+    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), sums.list(), MPIX_TIDE_FP32,
+                                     MPIX_TIDE_SUM, 1.0, list.group()));
     TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&shard), full.list(), list.group()));
     expect_reduced(list, sums.list(), to_fp32, "read-only gradients");
     expect_gathered(list, full.list(), 4, "read-only shards");
@@ -315,14 +344,22 @@ TEST(Cases, V21Aliases) {
     const int other = world().rank == 0 ? 1 : 0;  // every rank passes rows that are another's
     void* shard = static_cast<unsigned char*>(full[0]) + list.first_elem(0, other) * 2;
     if (list.shard_elems(0) == 0) shard = nullptr;
-    expect_failure_on_all(world(), MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&shard), full.list(), list.group()), {buffer});
+    expect_failure_on_all(world(),
+                          MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&shard), full.list(), list.group()),
+                          {buffer});
     Pieces right(world(), memory, list.shard_bytes());
     write_shards(list, right.list(), 1);
-    void* one = world().rank == 1 ? shard : right[0];  // only rank 1 is wrong: an error everywhere all the same
-    expect_failure_on_all(world(), MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&one), full.list(), list.group()), {buffer});
+    void* one = world().rank == 1
+                    ? shard
+                    : right[0];  // only rank 1 is wrong: an error everywhere all the same
+    expect_failure_on_all(
+        world(), MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&one), full.list(), list.group()), {buffer});
     void* out = list.shard_elems(0) ? static_cast<unsigned char*>(grads[0]) + 4 : nullptr;
-    expect_failure_on_all(world(), MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), &out, MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()),
-                          {buffer});
+    expect_failure_on_all(
+        world(),
+        MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), &out, MPIX_TIDE_FP32,
+                                 MPIX_TIDE_SUM, 1.0, list.group()),
+        {buffer});
     check_allgather(list, {.salt = 6});
     check_reduce_scatter(list, to_fp32);
   }
@@ -359,7 +396,8 @@ TEST(Cases, V29AnyAlignmentAndWidth) {
     }
     std::vector<std::vector<MPIX_Tide_param>> lists;
     for (const auto& s : shapes) {
-      if (s.row_elems == 7) lists.push_back({s});  // alone as well; the others in one list only, which costs less
+      if (s.row_elems == 7)
+        lists.push_back({s});  // alone as well; the others in one list only, which costs less
     }
     lists.push_back(shapes);
     const size_t shift = size_of(dtype);
@@ -367,7 +405,9 @@ TEST(Cases, V29AnyAlignmentAndWidth) {
       List list(world(), params);
       for (Memory memory : {Memory::tide, Memory::foreign}) {
         check_allgather(list, {.shards = memory, .params = memory, .shift_bytes = shift});
-        check_reduce_scatter(list, {.grads = memory, .shards = memory, .out_dtype = MPIX_TIDE_FP32, .shift_bytes = shift});
+        check_reduce_scatter(
+            list,
+            {.grads = memory, .shards = memory, .out_dtype = MPIX_TIDE_FP32, .shift_bytes = shift});
       }
     }
   }
@@ -381,11 +421,13 @@ TEST(Cases, V31FiveThousandParameters) {
   const auto start = std::chrono::steady_clock::now();
   List list(world(), params);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  const double ranks_per_core = std::max(1.0, 4.0 / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  const double ranks_per_core =
+      std::max(1.0, 4.0 / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
   EXPECT_LT(took.count(), 2.0 * ranks_per_core) << "seconds for group_create";
   check_allgather(list);
   check_reduce_scatter(list, to_fp32);
-  check_reduce_scatter(list, {.grads = Memory::foreign, .shards = Memory::foreign, .out_dtype = MPIX_TIDE_FP32});
+  check_reduce_scatter(
+      list, {.grads = Memory::foreign, .shards = Memory::foreign, .out_dtype = MPIX_TIDE_FP32});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups on all sorts of communicators, orders of freeing, and where a communicator lives.  Any ranks, any map.
+// Groups on all sorts of communicators, orders of freeing, and where a communicator lives.  Any
+// ranks, any map.
 #include <algorithm>
 
 #include "list.hpp"
@@ -13,7 +14,8 @@ void check_team(const Team& team) {
   for (Memory memory : {Memory::tide, Memory::by_rank}) {
     check_allgather(list, {.shards = memory, .params = memory, .salt = 3});
     check_reduce_scatter(list, {.grads = memory, .shards = memory, .pattern = rough});
-    check_reduce_scatter(list, {.grads = memory, .op = MPIX_TIDE_AVG, .accumulate = true, .pattern = rough});
+    check_reduce_scatter(
+        list, {.grads = memory, .op = MPIX_TIDE_AVG, .accumulate = true, .pattern = rough});
   }
 }
 
@@ -41,7 +43,8 @@ TEST(Teams, Halves) {
 
 TEST(Teams, WithGapsAndShuffled) {
   const bool out = world().size > 2 && world().rank % 3 == 1;
-  Comm comm(split(MPI_COMM_WORLD, out ? -1 : 0, static_cast<int>(mix(7, static_cast<uint64_t>(world().rank)) % 1000)));
+  Comm comm(split(MPI_COMM_WORLD, out ? -1 : 0,
+                  static_cast<int>(mix(7, static_cast<uint64_t>(world().rank)) % 1000)));
   if (comm != MPI_COMM_NULL) check_team(team_of(comm));
 }
 
@@ -52,8 +55,10 @@ TEST(Teams, Self) {
 }
 
 TEST(Teams, OverlappingAndInterleaved) {
-  Comm reversed(split(MPI_COMM_WORLD, 0, -world().rank)), part(split(MPI_COMM_WORLD, world().rank % 2, world().rank));
-  List a(world(), {param(9, 5)}), b(team_of(reversed), {param(9, 5)}), c(team_of(part), {param(7, 3)}), d(team_of(MPI_COMM_SELF), {param(3, 3)});
+  Comm reversed(split(MPI_COMM_WORLD, 0, -world().rank)),
+      part(split(MPI_COMM_WORLD, world().rank % 2, world().rank));
+  List a(world(), {param(9, 5)}), b(team_of(reversed), {param(9, 5)}),
+      c(team_of(part), {param(7, 3)}), d(team_of(MPI_COMM_SELF), {param(3, 3)});
   for (uint64_t round = 1; round <= 5; ++round) {
     check_allgather(a, {.salt = round});
     check_reduce_scatter(c, {.pattern = rough});
@@ -70,7 +75,8 @@ TEST(FreeOrder, CommunicatorFirstThenGroup) {
   MPIX_Tide_group group;
   {
     List list(team, {param(9, 5)});
-    Pieces shards(team, Memory::tide, list.shard_bytes()), full(team, Memory::foreign, list.full_bytes());
+    Pieces shards(team, Memory::tide, list.shard_bytes()),
+        full(team, Memory::foreign, list.full_bytes());
     comm.free();
     for (uint64_t salt = 1; salt < 3; ++salt) {  // the group keeps what it needs
       write_shards(list, shards.list(), salt);
@@ -89,7 +95,8 @@ TEST(FreeOrder, AnyOrderOnEachRank) {
     Comm comm(dup(MPI_COMM_WORLD)), other(dup(MPI_COMM_WORLD));
     MPIX_Tide_group groups[3];
     const MPIX_Tide_param p = param(9, 5);
-    for (int g = 0; g < 3; ++g) TIDE_OK(MPIX_Tide_group_create(g == 2 ? other : comm, 1, &p, MPI_INFO_NULL, &groups[g]));
+    for (int g = 0; g < 3; ++g)
+      TIDE_OK(MPIX_Tide_group_create(g == 2 ? other : comm, 1, &p, MPI_INFO_NULL, &groups[g]));
     void* base = nullptr;
     TIDE_OK(MPIX_Tide_alloc(comm, 8192, MPI_INFO_NULL, &base));
     // group_free and MPIX_Tide_free are local: ranks take different orders.
@@ -116,14 +123,17 @@ TEST(FreeOrder, GroupFreeWaitsForNobody) {
 
 TEST(Topology, IsWhatTheMapSays) {
   for (int kind = 0; kind < 3; ++kind) {
-    Comm comm(kind == 0 ? dup(MPI_COMM_WORLD) : kind == 1 ? split(MPI_COMM_WORLD, 0, -world().rank) : split(MPI_COMM_WORLD, world().rank % 2, 0));
+    Comm comm(kind == 0   ? dup(MPI_COMM_WORLD)
+              : kind == 1 ? split(MPI_COMM_WORLD, 0, -world().rank)
+                          : split(MPI_COMM_WORLD, world().rank % 2, 0));
     const Team team = team_of(comm);
     MPIX_Tide_topology told;
     TIDE_OK(MPIX_Tide_comm_topology(comm, &told));
     EXPECT_EQ(static_cast<int>(team.members.size()), told.nodes);
     EXPECT_EQ(team.my_node(), told.node);
     EXPECT_EQ(team.my_local(), told.local_rank);
-    EXPECT_EQ(static_cast<int>(team.members[static_cast<size_t>(team.my_node())].size()), told.local_size);
+    EXPECT_EQ(static_cast<int>(team.members[static_cast<size_t>(team.my_node())].size()),
+              told.local_size);
     EXPECT_EQ(team.uniform(), told.uniform != 0);
   }
 }
@@ -161,7 +171,8 @@ TEST(Topology, RailCommunicator) {
 TEST(Topology, GridCommunicators) {
   std::vector<int> order;  // node-major
   for (const auto& ranks : world().members) order.insert(order.end(), ranks.begin(), ranks.end());
-  const int at = static_cast<int>(std::find(order.begin(), order.end(), world().rank) - order.begin());
+  const int at =
+      static_cast<int>(std::find(order.begin(), order.end(), world().rank) - order.begin());
   for (int shard_size = 0; shard_size <= world().size; ++shard_size) {
     MPI_Comm shard = MPI_COMM_NULL, replica = MPI_COMM_NULL;
     const int code = MPIX_Tide_comm_grid(MPI_COMM_WORLD, shard_size, &shard, &replica);
@@ -174,8 +185,10 @@ TEST(Topology, GridCommunicators) {
     if (code != MPI_SUCCESS) continue;
     Comm shard_owner(shard), replica_owner(replica);
     std::vector<int> wanted_shard, wanted_replica;
-    for (int i = 0; i < width; ++i) wanted_shard.push_back(order[static_cast<size_t>(at / width * width + i)]);
-    for (int i = at % width; i < world().size; i += width) wanted_replica.push_back(order[static_cast<size_t>(i)]);
+    for (int i = 0; i < width; ++i)
+      wanted_shard.push_back(order[static_cast<size_t>(at / width * width + i)]);
+    for (int i = at % width; i < world().size; i += width)
+      wanted_replica.push_back(order[static_cast<size_t>(i)]);
     EXPECT_EQ(wanted_shard, world_ranks(shard)) << "shard_size " << shard_size;
     EXPECT_EQ(wanted_replica, world_ranks(replica)) << "shard_size " << shard_size;
     List list(team_of(shard), {param(9, 5)});
@@ -183,10 +196,12 @@ TEST(Topology, GridCommunicators) {
   }
   MPI_Comm shard = MPI_COMM_NULL, replica = MPI_COMM_NULL;
   expect_failure_on_all(world(), MPIX_Tide_comm_grid(MPI_COMM_WORLD, -1, &shard, &replica), {arg});
-  expect_failure_on_all(world(), MPIX_Tide_comm_grid(MPI_COMM_WORLD, world().size + 1, &shard, &replica), {arg});
+  expect_failure_on_all(
+      world(), MPIX_Tide_comm_grid(MPI_COMM_WORLD, world().size + 1, &shard, &replica), {arg});
   if (world().size > 2) {
     const int mine = world().rank == 1 ? world().size : 1;  // ranks disagree
-    expect_failure_on_all(world(), MPIX_Tide_comm_grid(MPI_COMM_WORLD, mine, &shard, &replica), {arg, mismatch});
+    expect_failure_on_all(world(), MPIX_Tide_comm_grid(MPI_COMM_WORLD, mine, &shard, &replica),
+                          {arg, mismatch});
   }
   expect_usable(world());
 }
@@ -199,7 +214,8 @@ TEST(Topology, SplitsByShardAndReplicaSumLikeTheWhole) {
   ASSERT_TRUE(shard != MPI_COMM_NULL && replica != MPI_COMM_NULL);
   Comm shard_owner(shard), replica_owner(replica);
   List list(team_of(shard), {param(4, 4)});
-  Pieces grads(list.team(), Memory::tide, list.grad_bytes()), sums(list.team(), Memory::tide, list.out_bytes(MPIX_TIDE_FP32));
+  Pieces grads(list.team(), Memory::tide, list.grad_bytes()),
+      sums(list.team(), Memory::tide, list.out_bytes(MPIX_TIDE_FP32));
   double wanted = 0;
   for (int micro = 0; micro < 3; ++micro) {
     for (int r = 0; r < world().size; ++r) wanted += (micro + 1) * (r + 1);
@@ -207,7 +223,8 @@ TEST(Topology, SplitsByShardAndReplicaSumLikeTheWhole) {
       store(MPIX_TIDE_BF16, static_cast<uint16_t*>(grads[0]) + i, (micro + 1) * (world().rank + 1));
     }
     const int op = MPIX_TIDE_SUM | (micro ? MPIX_TIDE_ACCUMULATE : 0);
-    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), sums.list(), MPIX_TIDE_FP32, op, 1.0, list.group()));
+    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), sums.list(), MPIX_TIDE_FP32,
+                                     op, 1.0, list.group()));
   }
   auto* out = static_cast<float*>(sums[0]);
   const int n = static_cast<int>(list.shard_elems(0));

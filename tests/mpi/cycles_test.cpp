@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// V23: a communicator, a group, a call and all freed again, thousands of times: nothing may add up.  Two ranks.
-// TEST_TIDE_CYCLES sets the number (5,000 without it).
+// V23: a communicator, a group, a call and all freed again, thousands of times: nothing may add up.
+// Two ranks. TEST_TIDE_CYCLES sets the number (5,000 without it).
 #include <dirent.h>
 #include <unistd.h>
 
@@ -41,15 +41,17 @@ size_t lines(const char* path) {
 }
 
 struct Usage {
-  size_t resident = resident_bytes(), descriptors = entries("/proc/self/fd"), maps = lines("/proc/self/maps"),
-         shm = entries("/dev/shm"), threads = entries("/proc/self/task");
+  size_t resident = resident_bytes(), descriptors = entries("/proc/self/fd"),
+         maps = lines("/proc/self/maps"), shm = entries("/dev/shm"),
+         threads = entries("/proc/self/task");
 };
 
 void cycle(bool comm_first, Memory memory) {
   MPI_Comm comm = dup(MPI_COMM_WORLD);
   MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
   const MPIX_Tide_param p = param(5, 3);
-  ASSERT_EQ(MPI_SUCCESS, MPIX_Tide_group_create(comm, 1, &p, MPI_INFO_NULL, &group)) << MPIX_Tide_error_message();
+  ASSERT_EQ(MPI_SUCCESS, MPIX_Tide_group_create(comm, 1, &p, MPI_INFO_NULL, &group))
+      << MPIX_Tide_error_message();
   uint16_t own_grad[15];
   float own_sum[9];
   void *grad = own_grad, *sum = own_sum;
@@ -57,9 +59,13 @@ void cycle(bool comm_first, Memory memory) {
     TIDE_OK(MPIX_Tide_alloc(comm, sizeof own_grad, MPI_INFO_NULL, &grad));
     TIDE_OK(MPIX_Tide_alloc(comm, sizeof own_sum, MPI_INFO_NULL, &sum));
   }
-  for (size_t i = 0; i < 15; ++i) store(MPIX_TIDE_BF16, static_cast<uint16_t*>(grad) + i, small_integers(world().rank, 0, i));
-  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), &sum, MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, group));
-  const float wanted = world().rank == 0 ? -27 : static_cast<float>(small_integers(0, 0, 9) + small_integers(1, 0, 9));
+  for (size_t i = 0; i < 15; ++i)
+    store(MPIX_TIDE_BF16, static_cast<uint16_t*>(grad) + i, small_integers(world().rank, 0, i));
+  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), &sum, MPIX_TIDE_FP32, MPIX_TIDE_SUM,
+                                   1.0, group));
+  const float wanted = world().rank == 0
+                           ? -27
+                           : static_cast<float>(small_integers(0, 0, 9) + small_integers(1, 0, 9));
   ASSERT_EQ(wanted, *static_cast<float*>(sum));
   if (comm_first) MPI_Comm_free(&comm);
   TIDE_OK(MPIX_Tide_group_free(&group));
@@ -84,7 +90,8 @@ TEST(Cycles, NothingAddsUp) {
   }
   sync(world());
   const Usage end;
-  EXPECT_LT(end.resident, settled.resident + (1 << 20)) << "resident bytes after " << cycles << " cycles";
+  EXPECT_LT(end.resident, settled.resident + (1 << 20))
+      << "resident bytes after " << cycles << " cycles";
   EXPECT_EQ(settled.descriptors, end.descriptors);
   EXPECT_EQ(settled.threads, end.threads);
   EXPECT_LE(end.maps, settled.maps + 8);

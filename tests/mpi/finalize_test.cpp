@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// V24: MPI_Finalize with everything still alive, in several variants (first argument); each must end with exit status 0.
+// V24: MPI_Finalize with everything still alive, in several variants (first argument); each must
+// end with exit status 0.
 #include <mpi.h>
 #include <mpix_tide.h>
 #include <unistd.h>
@@ -39,12 +40,15 @@ Live use(MPI_Comm comm) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   for (int i = 0; i < 15; ++i) static_cast<float*>(live.grad)[i] = 2.0f;
-  ok(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&live.grad), &live.shard, 0, MPIX_TIDE_SUM, 1.0, live.group), "reduce_scatter");
+  ok(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&live.grad), &live.shard, 0, MPIX_TIDE_SUM, 1.0,
+                              live.group),
+     "reduce_scatter");
   MPI_Count first, rows;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   ok(MPIX_Tide_group_shard(live.group, 0, rank, &first, &rows), "group_shard");
-  for (MPI_Count i = 0; i < rows * 3; ++i) failures += static_cast<float*>(live.shard)[i] != 2.0f * static_cast<float>(size);
+  for (MPI_Count i = 0; i < rows * 3; ++i)
+    failures += static_cast<float*>(live.shard)[i] != 2.0f * static_cast<float>(size);
   return live;
 }
 
@@ -96,7 +100,8 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != wanted) {
-    std::fprintf(stderr, "%d ranks were asked for, MPI_COMM_WORLD has %d: wrong launcher\n", wanted, size);
+    std::fprintf(stderr, "%d ranks were asked for, MPI_COMM_WORLD has %d: wrong launcher\n", wanted,
+                 size);
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -9,9 +9,10 @@ namespace tide_test {
 namespace {
 
 TEST(Group, GetGivesBackWhatWasPutIn) {
-  const std::vector<MPIX_Tide_param> params = {param(7, 3), param(1 << 20, 0, MPIX_TIDE_FP32, 0, 4),
-                                               param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
-                                               param(9, 1, MPIX_TIDE_FP16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_NOGRAD), 2)};
+  const std::vector<MPIX_Tide_param> params = {
+      param(7, 3), param(1 << 20, 0, MPIX_TIDE_FP32, 0, 4),
+      param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
+      param(9, 1, MPIX_TIDE_FP16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_NOGRAD), 2)};
   Comm comm(dup(MPI_COMM_WORLD));
   List list(team_of(comm), params);
   MPI_Comm told_comm = MPI_COMM_NULL;
@@ -52,8 +53,9 @@ TEST(Group, DescriptorsAndInfoAreCopied) {
 
 TEST(Group, BlockRowsMoveTheBoundaries) {
   // The List constructor compares group_shard with the definition for every rank.
-  List list(world(), {param(10, 1, MPIX_TIDE_BF16, 0, 4), param(64, 2, MPIX_TIDE_BF16, 0, 16), param(3, 5, MPIX_TIDE_BF16, 0, 100),
-                      param(17, 1, MPIX_TIDE_BF16, 0, 1), param(0, 4, MPIX_TIDE_BF16, 0, 8)});
+  List list(world(), {param(10, 1, MPIX_TIDE_BF16, 0, 4), param(64, 2, MPIX_TIDE_BF16, 0, 16),
+                      param(3, 5, MPIX_TIDE_BF16, 0, 100), param(17, 1, MPIX_TIDE_BF16, 0, 1),
+                      param(0, 4, MPIX_TIDE_BF16, 0, 8)});
   for (size_t p = 0; p < list.count(); ++p) {
     const MPI_Count block = std::max<MPI_Count>(1, list.params()[p].block_rows);
     for (int r = 0; r < world().size; ++r) {
@@ -79,7 +81,8 @@ TEST(Group, ShardLeavesOutRangeArgumentsAlone) {
 }
 
 TEST(Group, SizesAreKnownBeforeAnyStorage) {
-  List list(world(), {param(7, 3), param(513, 65), param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))});
+  List list(world(), {param(7, 3), param(513, 65),
+                      param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))});
   MPIX_Tide_sizes sizes;
   std::memset(&sizes, 0xFF, sizeof sizes);
   TIDE_OK(MPIX_Tide_group_sizes(list.group(), &sizes));
@@ -101,8 +104,11 @@ TEST(Group, SizesAreKnownBeforeAnyStorage) {
 }
 
 TEST(Group, OffsetsCarveWithoutOverlap) {
-  List list(world(), {param(7, 3), param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)), param(0, 4), param(9, 1, MPIX_TIDE_FP64),
-                      param(1, 1, MPIX_TIDE_UINT8, types_of(MPIX_TIDE_UINT8, MPIX_TIDE_NOGRAD)), param(6, 2)});
+  List list(
+      world(),
+      {param(7, 3), param(5, 2, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
+       param(0, 4), param(9, 1, MPIX_TIDE_FP64),
+       param(1, 1, MPIX_TIDE_UINT8, types_of(MPIX_TIDE_UINT8, MPIX_TIDE_NOGRAD)), param(6, 2)});
   for (int what : {MPIX_TIDE_FULL, MPIX_TIDE_SHARD, MPIX_TIDE_GRAD}) {
     for (int dtype : {0, static_cast<int>(MPIX_TIDE_FP32)}) {
       for (MPI_Count align : {1, 16, 256}) {
@@ -111,11 +117,14 @@ TEST(Group, OffsetsCarveWithoutOverlap) {
         for (size_t p = 0; p < list.count(); ++p) {
           const auto& q = list.params()[p];
           if (what == MPIX_TIDE_GRAD && list.frozen(p)) continue;
-          const int own = what == MPIX_TIDE_FULL ? q.dtype : what == MPIX_TIDE_SHARD ? shard_dtype(q) : grad_dtype(q);
+          const int own = what == MPIX_TIDE_FULL    ? q.dtype
+                          : what == MPIX_TIDE_SHARD ? shard_dtype(q)
+                                                    : grad_dtype(q);
           const size_t elems = what == MPIX_TIDE_SHARD ? list.shard_elems(p) : list.full_elems(p);
           EXPECT_EQ(0, offset[p] % align);
           EXPECT_GE(offset[p], end) << "parameter " << p << " begins inside the one before";
-          EXPECT_LT(offset[p] - end, std::max<MPI_Count>(align, 8)) << "padding is no more than the alignment asks";
+          EXPECT_LT(offset[p] - end, std::max<MPI_Count>(align, 8))
+              << "padding is no more than the alignment asks";
           end = offset[p] + static_cast<MPI_Count>(elems * size_of(dtype ? dtype : own));
         }
         EXPECT_GE(total, end);
@@ -127,24 +136,30 @@ TEST(Group, OffsetsCarveWithoutOverlap) {
   TIDE_OK(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 0, 16, nullptr, &total));
   TIDE_OK(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 0, 16, offset, nullptr));
   expect_failure(MPIX_Tide_group_offsets(list.group(), 99, 0, 16, offset, &total), {arg});
-  expect_failure(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 99, 16, offset, &total), {arg});
-  expect_failure(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 0, -1, offset, &total), {arg});
+  expect_failure(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 99, 16, offset, &total),
+                 {arg});
+  expect_failure(MPIX_Tide_group_offsets(list.group(), MPIX_TIDE_FULL, 0, -1, offset, &total),
+                 {arg});
 }
 
 TEST(Group, AllocCarvesStorageThatWorks) {
   List list(world(), usual_list(MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)));
   std::vector<void*> full(list.count()), shard(list.count()), grad(list.count());
   void *full_base = nullptr, *shard_base = nullptr, *grad_base = nullptr;
-  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_FULL, 0, MPI_INFO_NULL, full.data(), &full_base));
-  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_SHARD, MPIX_TIDE_FP32, MPI_INFO_NULL, shard.data(), &shard_base));
-  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_GRAD, 0, MPI_INFO_NULL, grad.data(), &grad_base));
+  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_FULL, 0, MPI_INFO_NULL, full.data(),
+                                &full_base));
+  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_SHARD, MPIX_TIDE_FP32, MPI_INFO_NULL,
+                                shard.data(), &shard_base));
+  TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_GRAD, 0, MPI_INFO_NULL, grad.data(),
+                                &grad_base));
   ASSERT_NE(nullptr, full_base);
   write_shards(list, shard.data(), 3);
   TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shard.data()), full.data(), list.group()));
   expect_gathered(list, full.data(), 3, "group_alloc");
   const ReduceOptions options{.pattern = rough};
   write_grads(list, grad.data(), options);
-  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grad.data()), shard.data(), 0, MPIX_TIDE_SUM, 1.0, list.group()));
+  TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grad.data()), shard.data(), 0, MPIX_TIDE_SUM,
+                                   1.0, list.group()));
   expect_reduced(list, shard.data(), options, "group_alloc");
   for (void* base : {full_base, grad_base}) TIDE_OK(MPIX_Tide_free(MPI_COMM_WORLD, base));
   if (shard_base) TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, shard_base));
@@ -154,19 +169,23 @@ TEST(Group, NamesShowInMessages) {
   List list(world(), {param(7, 3), param(6, 2)});
   const char* names[] = {"wq.weight", "bias"};
   TIDE_OK(MPIX_Tide_group_set_names(list.group(), "layer7.", names));
-  Pieces full(world(), Memory::tide, list.full_bytes()), shards(world(), Memory::tide, list.shard_bytes());
+  Pieces full(world(), Memory::tide, list.full_bytes()),
+      shards(world(), Memory::tide, list.shard_bytes());
   if (list.rows(0, 0) == 0) return;
   std::vector<void*> none = {nullptr, shards[1]};
   const bool mine = list.shard_elems(0) > 0;
   const int code = MPIX_Tide_allgather(MPIX_TIDE_INPUTS(none.data()), full.list(), list.group());
-  if (mine) expect_failure(code, {buffer}, {"layer7.wq.weight"});
-  else EXPECT_NE(MPI_SUCCESS, code);
+  if (mine)
+    expect_failure(code, {buffer}, {"layer7.wq.weight"});
+  else
+    EXPECT_NE(MPI_SUCCESS, code);
   TIDE_OK(MPIX_Tide_group_set_names(list.group(), "", names));
   check_allgather(list);
 }
 
 TEST(Group, SeveralAliveAndInterleaved) {
-  List a(world(), {param(7, 3)}), b(world(), {param(64, 33, MPIX_TIDE_FP32)}), c(world(), usual_list(MPIX_TIDE_FP16));
+  List a(world(), {param(7, 3)}), b(world(), {param(64, 33, MPIX_TIDE_FP32)}),
+      c(world(), usual_list(MPIX_TIDE_FP16));
   Comm comm(dup(MPI_COMM_WORLD));
   List d(team_of(comm), {param(9, 5)});
   for (uint64_t round = 1; round <= 4; ++round) {

@@ -7,12 +7,14 @@ namespace {
 int gathers = 0, creates = 0;
 }
 
-extern "C" int MPIX_Tide_allgather(const void* const* shards, void* const params[], MPIX_Tide_group group) {
+extern "C" int MPIX_Tide_allgather(const void* const* shards, void* const params[],
+                                   MPIX_Tide_group group) {
   ++gathers;
   return PMPIX_Tide_allgather(shards, params, group);
 }
 
-extern "C" int MPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], MPI_Info info, MPIX_Tide_group* group) {
+extern "C" int MPIX_Tide_group_create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[],
+                                      MPI_Info info, MPIX_Tide_group* group) {
   ++creates;
   return PMPIX_Tide_group_create(comm, nparams, params, info, group);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Tide memory and foreign memory: sizes, freed and reallocated addresses, one copy per node, which path is taken.  Any ranks
-// and map; runs with TIDE_FOREIGN=auto, cma and staged.
+// Tide memory and foreign memory: sizes, freed and reallocated addresses, one copy per node, which
+// path is taken.  Any ranks and map; runs with TIDE_FOREIGN=auto, cma and staged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,11 +35,14 @@ TEST(Alloc, ZeroGivesNullAndSizesMayDiffer) {
 TEST(Alloc, WrongArguments) {
   void* base = nullptr;
   const bool last = world().rank == world().size - 1;
-  expect_failure_on_all(world(), MPIX_Tide_alloc(MPI_COMM_WORLD, last ? -1 : 64, MPI_INFO_NULL, &base), {count, arg});
+  expect_failure_on_all(
+      world(), MPIX_Tide_alloc(MPI_COMM_WORLD, last ? -1 : 64, MPI_INFO_NULL, &base), {count, arg});
   EXPECT_EQ(nullptr, base) << "nothing may stay allocated where another rank failed";
-  Info unknown{{"tide_no_such_key", "1"}}, share{{"tide_share", "galaxy"}}, kind{{"mpi_memory_alloc_kinds", "tape"}};
+  Info unknown{{"tide_no_such_key", "1"}}, share{{"tide_share", "galaxy"}},
+      kind{{"mpi_memory_alloc_kinds", "tape"}};
   for (const Info* info : {&unknown, &share, &kind}) {
-    expect_failure_on_all(world(), MPIX_Tide_alloc(MPI_COMM_WORLD, 64, *info, &base), {arg, unsupported});
+    expect_failure_on_all(world(), MPIX_Tide_alloc(MPI_COMM_WORLD, 64, *info, &base),
+                          {arg, unsupported});
   }
   Info good{{"mpi_memory_alloc_kinds", "system"}, {"tide_share", "none"}};
   TIDE_OK(MPIX_Tide_alloc(MPI_COMM_WORLD, 64, good, &base));
@@ -72,7 +75,8 @@ TEST(Alloc, OutlivesItsCommunicator) {
   std::free(shard);
 }
 
-// One buffer gives way to another at the same address; what a peer remembers of the address is worthless.
+// One buffer gives way to another at the same address; what a peer remembers of the address is
+// worthless.
 TEST(Reuse, TideMemoryFreedAndAllocatedAgain) {
   List list(world(), {param(64, 33)});
   int same_address = 0;
@@ -127,10 +131,12 @@ TEST(Reuse, ForeignPagesReplacedInPlace) {
   void* grad = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Pieces sums(world(), Memory::foreign, list.out_bytes(MPIX_TIDE_FP32));
   for (int round = 0; round < 6; ++round) {
-    grad = mmap(grad, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    grad =
+        mmap(grad, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     write_grads(list, &grad, options);
     sums.fill(0xFF);
-    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), sums.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()));
+    TIDE_OK(MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&grad), sums.list(), MPIX_TIDE_FP32,
+                                     MPIX_TIDE_SUM, 1.0, list.group()));
     expect_reduced(list, sums.list(), options, "replaced pages");
   }
   munmap(grad, bytes);
@@ -142,7 +148,8 @@ TEST(Mixed, MemoryOfOtherCommunicators) {
   const Team teams[] = {team_of(MPI_COMM_SELF), team_of(half), team_of(all), world()};
   List list(world(), {param(64, 5), param(9, 2)});
   for (const Team& team : teams) {
-    Pieces shards(team, Memory::tide, list.shard_bytes()), full(team, Memory::tide, list.full_bytes());
+    Pieces shards(team, Memory::tide, list.shard_bytes()),
+        full(team, Memory::tide, list.full_bytes());
     for (uint64_t salt = 1; salt <= 2; ++salt) {
       write_shards(list, shards.list(), salt);
       TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), list.group()));
@@ -165,13 +172,18 @@ TEST_F(NodeShared, AllRanksOfANodeSeeTheSamePages) {
   auto* base = static_cast<unsigned char*>(tide_alloc(world(), bytes, share_));
   ASSERT_NE(nullptr, base);
   for (size_t writer = 0; writer < mates_.size(); ++writer) {
-    if (mates_[writer] == world().rank) std::memset(base, static_cast<int>(world().rank + 1), bytes);
+    if (mates_[writer] == world().rank)
+      std::memset(base, static_cast<int>(world().rank + 1), bytes);
     sync(world());
-    for (size_t i : {size_t{0}, size_t{4096}, bytes - 1}) EXPECT_EQ(mates_[writer] + 1, base[i]) << "byte " << i;
+    for (size_t i : {size_t{0}, size_t{4096}, bytes - 1})
+      EXPECT_EQ(mates_[writer] + 1, base[i]) << "byte " << i;
     sync(world());
   }
   // Nodes of other sizes run fewer rounds; leave together.
-  for (size_t round = mates_.size(); round < static_cast<size_t>(world().size); ++round) { sync(world()); sync(world()); }
+  for (size_t round = mates_.size(); round < static_cast<size_t>(world().size); ++round) {
+    sync(world());
+    sync(world());
+  }
   TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base));
 }
 
@@ -203,10 +215,13 @@ TEST_F(NodeShared, InPlace) {
   TIDE_OK(MPIX_Tide_group_alloc(list.group(), MPIX_TIDE_FULL, 0, share_, full.data(), &base));
   for (uint64_t salt = 1; salt <= 4; ++salt) {
     for (size_t p = 0; p < list.count(); ++p) {
-      rows[p] = list.shard_elems(p) ? static_cast<char*>(full[p]) + list.first_elem(p, world().rank) * 4 : nullptr;
+      rows[p] = list.shard_elems(p)
+                    ? static_cast<char*>(full[p]) + list.first_elem(p, world().rank) * 4
+                    : nullptr;
     }
     write_shards(list, rows.data(), salt);
-    TIDE_OK(MPIX_Tide_allgather(salt % 2 ? MPIX_TIDE_IN_PLACE : MPIX_TIDE_INPUTS(rows.data()), full.data(), list.group()));
+    TIDE_OK(MPIX_Tide_allgather(salt % 2 ? MPIX_TIDE_IN_PLACE : MPIX_TIDE_INPUTS(rows.data()),
+                                full.data(), list.group()));
     expect_gathered(list, full.data(), salt, "node-shared, in place");
     sync(world());
   }
@@ -236,16 +251,20 @@ TEST_F(NodeShared, NothingIsWrittenBeforeAllRanksOfTheNodeEntered) {
 }
 
 TEST_F(NodeShared, DifferentSizesOnANodeAreRefusedOnAll) {
-  if (world().size == static_cast<int>(world().members.size())) GTEST_SKIP() << "no node has two ranks";
+  if (world().size == static_cast<int>(world().members.size()))
+    GTEST_SKIP() << "no node has two ranks";
   void* base = nullptr;
   const size_t bytes = 4096 + static_cast<size_t>(world().my_local()) * 4096;
-  expect_failure_on_all(world(), MPIX_Tide_alloc(MPI_COMM_WORLD, static_cast<MPI_Aint>(bytes), share_, &base), {arg, mismatch}, {"tide_share"});
+  expect_failure_on_all(
+      world(), MPIX_Tide_alloc(MPI_COMM_WORLD, static_cast<MPI_Aint>(bytes), share_, &base),
+      {arg, mismatch}, {"tide_share"});
   EXPECT_EQ(nullptr, base);
   expect_usable(world());
 }
 
 TEST_F(NodeShared, SizesMayDifferBetweenNodes) {
-  auto* base = static_cast<char*>(tide_alloc(world(), 1000 + static_cast<size_t>(world().my_node()) * 5000, share_));
+  auto* base = static_cast<char*>(
+      tide_alloc(world(), 1000 + static_cast<size_t>(world().my_node()) * 5000, share_));
   ASSERT_NE(nullptr, base);
   sync(world());
   if (first_) base[999 + world().my_node() * 5000] = 42;
@@ -260,12 +279,22 @@ TEST_F(NodeShared, RefusedAsGradientsOutputsAndInParts) {
   List list(world(), {param(64, 33)});
   const size_t bytes = 2 * 64 * 33 * 4;
   void* shared = tide_alloc(world(), bytes, share_);
-  Pieces grads(world(), Memory::tide, list.grad_bytes()), sums(world(), Memory::tide, list.out_bytes(MPIX_TIDE_FP32));
+  Pieces grads(world(), Memory::tide, list.grad_bytes()),
+      sums(world(), Memory::tide, list.out_bytes(MPIX_TIDE_FP32));
   Pieces shards(world(), Memory::tide, list.shard_bytes());
-  expect_failure_on_all(world(), MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&shared), sums.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()), {buffer});
-  expect_failure_on_all(world(), MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), &shared, MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()), {buffer});
-  void* moved = static_cast<char*>(shared) + world().my_local() * 128;  // overlapping, but not the same range
-  expect_failure_on_all(world(), MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), &moved, list.group()), {buffer});
+  expect_failure_on_all(world(),
+                        MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&shared), sums.list(),
+                                                 MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()),
+                        {buffer});
+  expect_failure_on_all(world(),
+                        MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), &shared,
+                                                 MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()),
+                        {buffer});
+  void* moved =
+      static_cast<char*>(shared) + world().my_local() * 128;  // overlapping, but not the same range
+  expect_failure_on_all(world(),
+                        MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), &moved, list.group()),
+                        {buffer});
   check_allgather(list);
   check_reduce_scatter(list);
   TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, shared));
@@ -289,9 +318,14 @@ TEST(Foreign, PathIsTheOneAskedFor) {
   check_allgather(list, {.shards = Memory::foreign, .params = Memory::foreign});
   check_reduce_scatter(list, {.grads = Memory::foreign, .shards = Memory::foreign});
   const std::string foreign = report();
-  if (asked && std::strcmp(asked, "staged") == 0) EXPECT_NE(std::string::npos, foreign.find("host-staged")) << foreign;
-  else if (asked && std::strcmp(asked, "cma") == 0) EXPECT_NE(std::string::npos, foreign.find("host-cma")) << foreign;
-  else EXPECT_TRUE(foreign.find("host-cma") != std::string::npos || foreign.find("host-staged") != std::string::npos) << foreign;
+  if (asked && std::strcmp(asked, "staged") == 0)
+    EXPECT_NE(std::string::npos, foreign.find("host-staged")) << foreign;
+  else if (asked && std::strcmp(asked, "cma") == 0)
+    EXPECT_NE(std::string::npos, foreign.find("host-cma")) << foreign;
+  else
+    EXPECT_TRUE(foreign.find("host-cma") != std::string::npos ||
+                foreign.find("host-staged") != std::string::npos)
+        << foreign;
 }
 
 TEST(Foreign, LargeTransfersInManySlices) {
@@ -299,7 +333,8 @@ TEST(Foreign, LargeTransfersInManySlices) {
   for (Memory memory : {Memory::foreign, Memory::by_rank, Memory::by_param}) {
     check_allgather(list, {.shards = memory, .params = memory, .salt = 3});
     check_allgather(list, {.params = memory, .in_place = InPlace::sentinel, .salt = 4});
-    check_reduce_scatter(list, {.grads = memory, .shards = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = rough});
+    check_reduce_scatter(
+        list, {.grads = memory, .shards = memory, .out_dtype = MPIX_TIDE_FP32, .pattern = rough});
   }
 }
 
@@ -308,7 +343,8 @@ TEST(Foreign, MixChangesFromCallToCall) {
   for (uint64_t call = 1; call <= 12; ++call) {
     const auto kind = [&](uint64_t which) { return static_cast<Memory>(mix(call, which, 5) % 5); };
     check_allgather(list, {.shards = kind(1), .params = kind(2), .salt = call});
-    check_reduce_scatter(list, {.grads = kind(3), .shards = kind(4), .pattern = rough, .seed = call});
+    check_reduce_scatter(list,
+                         {.grads = kind(3), .shards = kind(4), .pattern = rough, .seed = call});
   }
 }
 

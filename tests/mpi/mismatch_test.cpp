@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments that differ between ranks: the same error on all, naming rank and field, and the communicator stays usable.
-// Two or more ranks, any map.
+// Arguments that differ between ranks: the same error on all, naming rank and field, and the
+// communicator stays usable. Two or more ranks, any map.
 #include "list.hpp"
 
 namespace tide_test {
@@ -11,11 +11,14 @@ const int odd_one = 1;  // the rank that differs
 
 bool differs() { return world().rank == odd_one; }
 
-void expect_create_mismatch(const std::vector<MPIX_Tide_param>& params, std::initializer_list<std::string> words,
-                            std::initializer_list<Failure> allowed = {mismatch}, MPI_Info info = MPI_INFO_NULL) {
+void expect_create_mismatch(const std::vector<MPIX_Tide_param>& params,
+                            std::initializer_list<std::string> words,
+                            std::initializer_list<Failure> allowed = {mismatch},
+                            MPI_Info info = MPI_INFO_NULL) {
   auto* const untouched = reinterpret_cast<MPIX_Tide_group>(0x10);
   MPIX_Tide_group group = untouched;
-  const int code = MPIX_Tide_group_create(MPI_COMM_WORLD, static_cast<int>(params.size()), params.data(), info, &group);
+  const int code = MPIX_Tide_group_create(MPI_COMM_WORLD, static_cast<int>(params.size()),
+                                          params.data(), info, &group);
   expect_failure_on_all(world(), code, allowed, words);
   EXPECT_EQ(untouched, group) << "out arguments are written only on success";
   expect_usable(world());
@@ -27,15 +30,23 @@ TEST(MismatchAtCreate, NumberOfParameters) {
   expect_create_mismatch(params, {"rank 1", "nparams", "2", "3"});
 }
 
-TEST(MismatchAtCreate, Rows) { expect_create_mismatch({param(4, 1), param(differs() ? 8 : 9, 2)}, {"rank 1", "rows", "8", "9"}); }
-
-TEST(MismatchAtCreate, RowElems) { expect_create_mismatch({param(9, differs() ? 3 : 2)}, {"rank 1", "row_elems", "2", "3"}); }
-
-TEST(MismatchAtCreate, BlockRows) {
-  expect_create_mismatch({param(9, 2, MPIX_TIDE_BF16, 0, differs() ? 3 : 2)}, {"rank 1", "block_rows"});
+TEST(MismatchAtCreate, Rows) {
+  expect_create_mismatch({param(4, 1), param(differs() ? 8 : 9, 2)}, {"rank 1", "rows", "8", "9"});
 }
 
-TEST(MismatchAtCreate, Dtype) { expect_create_mismatch({param(9, 2, differs() ? MPIX_TIDE_FP16 : MPIX_TIDE_BF16)}, {"rank 1", "dtype"}); }
+TEST(MismatchAtCreate, RowElems) {
+  expect_create_mismatch({param(9, differs() ? 3 : 2)}, {"rank 1", "row_elems", "2", "3"});
+}
+
+TEST(MismatchAtCreate, BlockRows) {
+  expect_create_mismatch({param(9, 2, MPIX_TIDE_BF16, 0, differs() ? 3 : 2)},
+                         {"rank 1", "block_rows"});
+}
+
+TEST(MismatchAtCreate, Dtype) {
+  expect_create_mismatch({param(9, 2, differs() ? MPIX_TIDE_FP16 : MPIX_TIDE_BF16)},
+                         {"rank 1", "dtype"});
+}
 
 TEST(MismatchAtCreate, Types) {
   const int types = differs() ? types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16) : 0;
@@ -49,7 +60,8 @@ TEST(MismatchAtCreate, Info) {
 
 TEST(MismatchAtCreate, LastRankOnly) {
   const bool last = world().rank == world().size - 1;
-  expect_create_mismatch({param(4, 1), param(5, 5), param(last ? 8 : 9, 2)}, {"rank " + std::to_string(world().size - 1), "rows", "2"});
+  expect_create_mismatch({param(4, 1), param(5, 5), param(last ? 8 : 9, 2)},
+                         {"rank " + std::to_string(world().size - 1), "rows", "2"});
 }
 
 TEST(MismatchAtCreate, KindOfLayout) {
@@ -57,8 +69,10 @@ TEST(MismatchAtCreate, KindOfLayout) {
   std::vector<MPI_Count> table(static_cast<size_t>(world().size) + 1, 4);
   table[0] = 0;
   MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
-  const int code = differs() ? MPIX_Tide_group_create_explicit(MPI_COMM_WORLD, 1, params.data(), table.data(), MPI_INFO_NULL, &group)
-                             : MPIX_Tide_group_create(MPI_COMM_WORLD, 1, params.data(), MPI_INFO_NULL, &group);
+  const int code =
+      differs() ? MPIX_Tide_group_create_explicit(MPI_COMM_WORLD, 1, params.data(), table.data(),
+                                                  MPI_INFO_NULL, &group)
+                : MPIX_Tide_group_create(MPI_COMM_WORLD, 1, params.data(), MPI_INFO_NULL, &group);
   expect_failure_on_all(world(), code, {mismatch}, {"rank 1", "layout"});
   expect_usable(world());
 }
@@ -69,7 +83,8 @@ TEST(MismatchAtCreate, ExplicitTable) {
   table[0] = 0;
   if (differs()) table[1] = 2;
   MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
-  const int code = MPIX_Tide_group_create_explicit(MPI_COMM_WORLD, 1, params.data(), table.data(), MPI_INFO_NULL, &group);
+  const int code = MPIX_Tide_group_create_explicit(MPI_COMM_WORLD, 1, params.data(), table.data(),
+                                                   MPI_INFO_NULL, &group);
   expect_failure_on_all(world(), code, {mismatch}, {"rank 1", "first_row"});
   expect_usable(world());
 }
@@ -77,13 +92,18 @@ TEST(MismatchAtCreate, ExplicitTable) {
 class MismatchInCall : public testing::Test {
  protected:
   List list_{world(), {param(9, 2), param(6, 5)}};
-  Pieces grads_{world(), Memory::tide, list_.grad_bytes()}, sums_{world(), Memory::tide, list_.out_bytes(MPIX_TIDE_FP32)};
-  Pieces shards_{world(), Memory::tide, list_.shard_bytes()}, full_{world(), Memory::tide, list_.full_bytes()};
+  Pieces grads_{world(), Memory::tide, list_.grad_bytes()},
+      sums_{world(), Memory::tide, list_.out_bytes(MPIX_TIDE_FP32)};
+  Pieces shards_{world(), Memory::tide, list_.shard_bytes()},
+      full_{world(), Memory::tide, list_.full_bytes()};
 
   int reduce(int out_dtype, int op, double scale) {
-    return MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads_.list()), sums_.list(), out_dtype, op, scale, list_.group());
+    return MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads_.list()), sums_.list(), out_dtype, op,
+                                    scale, list_.group());
   }
-  int gather() { return MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards_.list()), full_.list(), list_.group()); }
+  int gather() {
+    return MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards_.list()), full_.list(), list_.group());
+  }
   // The same group goes on, with right results, in both memory kinds.
   void expect_recovered() {
     for (Memory memory : {Memory::tide, Memory::foreign}) {
@@ -95,47 +115,60 @@ class MismatchInCall : public testing::Test {
 };
 
 TEST_F(MismatchInCall, Operation) {
-  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, differs() ? MPIX_TIDE_AVG : MPIX_TIDE_SUM, 1.0), {mismatch});
+  expect_failure_on_all(
+      world(), reduce(MPIX_TIDE_FP32, differs() ? MPIX_TIDE_AVG : MPIX_TIDE_SUM, 1.0), {mismatch});
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, Accumulate) {
   grads_.fill(0);
   sums_.fill(0);
-  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM | (differs() ? MPIX_TIDE_ACCUMULATE : 0), 1.0), {mismatch});
+  expect_failure_on_all(
+      world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM | (differs() ? MPIX_TIDE_ACCUMULATE : 0), 1.0),
+      {mismatch});
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, Scale) {
-  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? 0.5 : 0.25), {mismatch});
+  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? 0.5 : 0.25),
+                        {mismatch});
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, OutDtype) {
-  expect_failure_on_all(world(), reduce(differs() ? MPIX_TIDE_BF16 : MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0), {mismatch});
+  expect_failure_on_all(
+      world(), reduce(differs() ? MPIX_TIDE_BF16 : MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0), {mismatch});
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, KindOfCollective) {
-  expect_failure_on_all(world(), differs() ? gather() : reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0), {mismatch});
+  expect_failure_on_all(world(), differs() ? gather() : reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0),
+                        {mismatch});
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, ManyInARow) {
   for (int call = 0; call < 30; ++call) {
-    const int code = call % 3 == 0 ? reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? 2.0 : 1.0)
-                     : call % 3 == 1 ? (world().rank == call % world().size ? gather() : reduce(0, MPIX_TIDE_SUM, 1.0))
-                                     : gather();
-    if (call % 3 == 2) TIDE_OK(code);
-    else expect_failure_on_all(world(), code, {mismatch});
+    const int code =
+        call % 3 == 0 ? reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? 2.0 : 1.0)
+        : call % 3 == 1
+            ? (world().rank == call % world().size ? gather() : reduce(0, MPIX_TIDE_SUM, 1.0))
+            : gather();
+    if (call % 3 == 2)
+      TIDE_OK(code);
+    else
+      expect_failure_on_all(world(), code, {mismatch});
   }
   expect_recovered();
 }
 
 TEST_F(MismatchInCall, OtherGroupOfOneCommunicator) {
   List other(world(), {param(9, 2), param(6, 6)});
-  Pieces shards(world(), Memory::tide, other.shard_bytes()), full(world(), Memory::tide, other.full_bytes());
-  const int code = differs() ? MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), other.group()) : gather();
+  Pieces shards(world(), Memory::tide, other.shard_bytes()),
+      full(world(), Memory::tide, other.full_bytes());
+  const int code =
+      differs() ? MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), other.group())
+                : gather();
   expect_failure_on_all(world(), code, {mismatch});
   check_allgather(other);
   expect_recovered();

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The main of every MPI test.  All ranks run the same cases in the same order; a case that fails on any rank fails the
-// process on all.  A case that hangs is ended by an alarm that says which case, which rank, where it stands.
-//   --ranks=N          how many ranks the launcher was asked for: another size is a wrong launcher, and fails
+// The main of every MPI test.  All ranks run the same cases in the same order; a case that fails on
+// any rank fails the process on all.  A case that hangs is ended by an alarm that says which case,
+// which rank, where it stands.
+//   --ranks=N          how many ranks the launcher was asked for: another size is a wrong launcher,
+//   and fails
 //   --deadline=S       seconds for the whole program (below the CTest TIMEOUT)
 //   --thread-multiple  initialise MPI with MPI_THREAD_MULTIPLE
 #include <execinfo.h>
@@ -37,10 +39,12 @@ extern "C" void on_alarm(int) {
 void arm(const std::string& name) {
   const int left_s = std::max(1, deadline_s - static_cast<int>(time(nullptr) - started));
   const int limit_s = std::min(std::max(40, deadline_s - 15), left_s);  // of one case
-  std::snprintf(alarm_text, sizeof alarm_text,
-                "\n[ WATCHDOG ] rank %d of %d: %s still runs after %d s.  Hint: a rank waits for one that never comes; "
-                "compare the stacks of the ranks, or rerun with --gtest_filter=%s and attach gdb -p %d\n",
-                rank, size, name.c_str(), limit_s, name.c_str(), static_cast<int>(getpid()));
+  std::snprintf(
+      alarm_text, sizeof alarm_text,
+      "\n[ WATCHDOG ] rank %d of %d: %s still runs after %d s.  Hint: a rank waits for one that "
+      "never comes; "
+      "compare the stacks of the ranks, or rerun with --gtest_filter=%s and attach gdb -p %d\n",
+      rank, size, name.c_str(), limit_s, name.c_str(), static_cast<int>(getpid()));
   alarm(static_cast<unsigned>(limit_s));
 }
 
@@ -54,7 +58,8 @@ class RankListener : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (rank == 0 || !result.failed()) return;  // rank 0 has GoogleTest's own printer
     std::fprintf(stderr, "[ rank %d/%d ] %s:%d: Failure\n%s\n", rank, size,
-                 result.file_name() ? result.file_name() : "?", result.line_number(), result.message());
+                 result.file_name() ? result.file_name() : "?", result.line_number(),
+                 result.message());
   }
 
   void OnTestEnd(const testing::TestInfo& info) override {
@@ -69,7 +74,8 @@ class RankListener : public testing::EmptyTestEventListener {
     for (int r = 0; r < size; ++r) {
       if (failed[static_cast<size_t>(r)]) ranks.append(1, ' ').append(std::to_string(r));
     }
-    std::fprintf(stderr, "[  RANKS   ] %s failed on rank(s)%s of %d\n", name_of(info).c_str(), ranks.c_str(), size);
+    std::fprintf(stderr, "[  RANKS   ] %s failed on rank(s)%s of %d\n", name_of(info).c_str(),
+                 ranks.c_str(), size);
   }
 
  private:
@@ -90,7 +96,8 @@ void check_launch(const char* program, const char* ranks) {
   const int wanted = ranks ? std::atoi(ranks) : size;
   if (wanted == size) return;
   std::fprintf(stderr,
-               "%s: %d ranks were asked for, MPI_COMM_WORLD has %d.  Hint: the mpiexec of another MPI, or srun without "
+               "%s: %d ranks were asked for, MPI_COMM_WORLD has %d.  Hint: the mpiexec of another "
+               "MPI, or srun without "
                "its --mpi option, starts every process as rank 0 of 1\n",
                program, wanted, size);
   MPI_Abort(MPI_COMM_WORLD, 3);
@@ -121,7 +128,10 @@ int main(int argc, char** argv) {
   backtrace(first, 1);  // loads the unwinder now, not inside the signal
   arm("MPI_Init");
   int given = 0;
-  MPI_Init_thread(&argc, &argv, value_of(argc, argv, "--thread-multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &given);
+  MPI_Init_thread(
+      &argc, &argv,
+      value_of(argc, argv, "--thread-multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
+      &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   check_launch(argv[0], value_of(argc, argv, "--ranks="));

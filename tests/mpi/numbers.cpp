@@ -21,7 +21,8 @@ T read(const void* at) {
   return value;
 }
 
-// To p significant bits with the smallest normal exponent e_min, ties to even; too large a value becomes infinite.
+// To p significant bits with the smallest normal exponent e_min, ties to even; too large a value
+// becomes infinite.
 double rounded(double v, int p, int e_min, double largest) {
   if (v == 0 || !std::isfinite(v)) return v;
   const int quantum = std::max(std::ilogb(v), e_min) - (p - 1);
@@ -43,13 +44,15 @@ uint16_t fp16_bits(double v) {
   if (std::isinf(v)) return sign | 0x7C00;
   if (v < 0x1p-14) return sign | static_cast<uint16_t>(std::ldexp(v, 24));
   const int e = std::ilogb(v);
-  return sign | static_cast<uint16_t>((e + 15) << 10) | static_cast<uint16_t>(std::ldexp(v, 10 - e) - 1024);
+  return sign | static_cast<uint16_t>((e + 15) << 10) |
+         static_cast<uint16_t>(std::ldexp(v, 10 - e) - 1024);
 }
 
 double fp16_value(uint16_t bits) {
   const int e = bits >> 10 & 31, m = bits & 1023;
   double v = e == 0 ? std::ldexp(m, -24) : std::ldexp(1024 + m, e - 25);
-  if (e == 31) v = m ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  if (e == 31)
+    v = m ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   return bits & 0x8000 ? -v : v;
 }
 
@@ -64,7 +67,8 @@ T sum_of(const Team& team, const std::vector<double>& x, bool by_rank) {
   }
   for (const auto& ranks : team.members) {
     T partial = static_cast<T>(x[static_cast<size_t>(ranks[0])]);
-    for (size_t l = 1; l < ranks.size(); ++l) partial = partial + static_cast<T>(x[static_cast<size_t>(ranks[l])]);
+    for (size_t l = 1; l < ranks.size(); ++l)
+      partial = partial + static_cast<T>(x[static_cast<size_t>(ranks[l])]);
     total = first_node ? partial : total + partial;
     first_node = false;
   }
@@ -84,10 +88,15 @@ double reduce_in(const Team& team, const std::vector<double>& x, const Arithmeti
 
 size_t size_of(int dtype) {
   switch (dtype) {
-    case MPIX_TIDE_BF16: case MPIX_TIDE_FP16: return 2;
-    case MPIX_TIDE_FP32: return 4;
-    case MPIX_TIDE_FP64: return 8;
-    case MPIX_TIDE_UINT8: return 1;
+    case MPIX_TIDE_BF16:
+    case MPIX_TIDE_FP16:
+      return 2;
+    case MPIX_TIDE_FP32:
+      return 4;
+    case MPIX_TIDE_FP64:
+      return 8;
+    case MPIX_TIDE_UINT8:
+      return 1;
   }
   throw std::logic_error("no such dtype");
 }
@@ -99,23 +108,38 @@ std::string name_of_dtype(int dtype) {
 
 double load(int dtype, const void* at) {
   switch (dtype) {
-    case MPIX_TIDE_BF16: return std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(at)) << 16);
-    case MPIX_TIDE_FP16: return fp16_value(read<uint16_t>(at));
-    case MPIX_TIDE_FP32: return read<float>(at);
-    case MPIX_TIDE_FP64: return read<double>(at);
-    default: return read<uint8_t>(at);
+    case MPIX_TIDE_BF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(read<uint16_t>(at)) << 16);
+    case MPIX_TIDE_FP16:
+      return fp16_value(read<uint16_t>(at));
+    case MPIX_TIDE_FP32:
+      return read<float>(at);
+    case MPIX_TIDE_FP64:
+      return read<double>(at);
+    default:
+      return read<uint8_t>(at);
   }
 }
 
 void store(int dtype, void* at, double value) {
-  const uint16_t half = dtype == MPIX_TIDE_BF16 ? bf16_bits(value) : dtype == MPIX_TIDE_FP16 ? fp16_bits(value) : 0;
+  const uint16_t half = dtype == MPIX_TIDE_BF16   ? bf16_bits(value)
+                        : dtype == MPIX_TIDE_FP16 ? fp16_bits(value)
+                                                  : 0;
   const float single = static_cast<float>(value);
   const auto byte = static_cast<uint8_t>(dtype == MPIX_TIDE_UINT8 ? value : 0);
   switch (dtype) {
-    case MPIX_TIDE_BF16: case MPIX_TIDE_FP16: std::memcpy(at, &half, 2); break;
-    case MPIX_TIDE_FP32: std::memcpy(at, &single, 4); break;
-    case MPIX_TIDE_FP64: std::memcpy(at, &value, 8); break;
-    default: std::memcpy(at, &byte, 1);
+    case MPIX_TIDE_BF16:
+    case MPIX_TIDE_FP16:
+      std::memcpy(at, &half, 2);
+      break;
+    case MPIX_TIDE_FP32:
+      std::memcpy(at, &single, 4);
+      break;
+    case MPIX_TIDE_FP64:
+      std::memcpy(at, &value, 8);
+      break;
+    default:
+      std::memcpy(at, &byte, 1);
   }
 }
 
@@ -128,13 +152,17 @@ std::string show(int dtype, const void* at) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, size_of(dtype));
   char text[64];
-  std::snprintf(text, sizeof text, "%.9g (0x%llx)", load(dtype, at), static_cast<unsigned long long>(bits));
+  std::snprintf(text, sizeof text, "%.9g (0x%llx)", load(dtype, at),
+                static_cast<unsigned long long>(bits));
   return text;
 }
 
-bool sums_in_double(int grad_dtype, int out_dtype) { return grad_dtype == MPIX_TIDE_FP64 || out_dtype == MPIX_TIDE_FP64; }
+bool sums_in_double(int grad_dtype, int out_dtype) {
+  return grad_dtype == MPIX_TIDE_FP64 || out_dtype == MPIX_TIDE_FP64;
+}
 
-double reduce(const Team& team, const std::vector<double>& x, const Arithmetic& a, double old, bool in_double) {
+double reduce(const Team& team, const std::vector<double>& x, const Arithmetic& a, double old,
+              bool in_double) {
   return in_double ? reduce_in<double>(team, x, a, old) : reduce_in<float>(team, x, a, old);
 }
 
@@ -149,7 +177,9 @@ uint64_t mix(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
 }
 
 double small_integers(int r, int p, size_t i) {
-  return static_cast<double>((7 * i + 13 * static_cast<size_t>(p) + 3 * static_cast<size_t>(r)) % 31) - 15;
+  return static_cast<double>((7 * i + 13 * static_cast<size_t>(p) + 3 * static_cast<size_t>(r)) %
+                             31) -
+         15;
 }
 
 double rough(int r, int p, size_t i) {
@@ -166,10 +196,36 @@ void gather_bits(int dtype, int p, size_t i, uint64_t salt, void* at) {
 }
 
 double gather_value(int p, size_t i, uint64_t salt) {
-  static const double special[] = {0.0, -0.0, 1.0, 1.00390625, 1.01171875, 0x1p-133, 0x1p-134, 0x1.8p-134, -0x1.8p-133,
-                                   INFINITY, -INFINITY, NAN, 3.3895313892515355e38, 3.4e38, 1e39, 65504.0, 65519.9, 65520.0,
-                                   0x1p-24, 0x1p-25, 0x1.000002p-25, 1.00048828125, 1.00146484375, 1e-300, 0x1p-149,
-                                   0x1p-150, 0x1.8p-149, 1.0039062500000002, 1.0039062499999998, 1.00000005960464478};
+  static const double special[] = {0.0,
+                                   -0.0,
+                                   1.0,
+                                   1.00390625,
+                                   1.01171875,
+                                   0x1p-133,
+                                   0x1p-134,
+                                   0x1.8p-134,
+                                   -0x1.8p-133,
+                                   INFINITY,
+                                   -INFINITY,
+                                   NAN,
+                                   3.3895313892515355e38,
+                                   3.4e38,
+                                   1e39,
+                                   65504.0,
+                                   65519.9,
+                                   65520.0,
+                                   0x1p-24,
+                                   0x1p-25,
+                                   0x1.000002p-25,
+                                   1.00048828125,
+                                   1.00146484375,
+                                   1e-300,
+                                   0x1p-149,
+                                   0x1p-150,
+                                   0x1.8p-149,
+                                   1.0039062500000002,
+                                   1.0039062499999998,
+                                   1.00000005960464478};
   const size_t many = sizeof special / sizeof *special;
   const uint64_t h = mix(salt, i, static_cast<uint64_t>(p), 7);
   if (h % 3 == 0) return special[(h >> 8) % many];

@@ -17,11 +17,16 @@ const unsigned char canary[4] = {0xEF, 0xBE, 0xAD, 0xDE};
 
 bool is_foreign(Memory memory, int rank, size_t p, uint64_t seed) {
   switch (memory) {
-    case Memory::tide: return false;
-    case Memory::foreign: return true;
-    case Memory::by_rank: return rank % 2 == 1;
-    case Memory::by_param: return p % 2 == 1;
-    case Memory::scattered: return mix(seed, static_cast<uint64_t>(rank), p) & 1;
+    case Memory::tide:
+      return false;
+    case Memory::foreign:
+      return true;
+    case Memory::by_rank:
+      return rank % 2 == 1;
+    case Memory::by_param:
+      return p % 2 == 1;
+    case Memory::scattered:
+      return mix(seed, static_cast<uint64_t>(rank), p) & 1;
   }
   return false;
 }
@@ -33,7 +38,8 @@ const char* name_of(Memory memory) {
   return names[static_cast<int>(memory)];
 }
 
-Pieces::Pieces(const Team& team, Memory memory, std::vector<size_t> bytes, size_t shift_bytes, uint64_t seed)
+Pieces::Pieces(const Team& team, Memory memory, std::vector<size_t> bytes, size_t shift_bytes,
+               uint64_t seed)
     : bytes_(std::move(bytes)), at_(bytes_.size(), nullptr) {
   std::vector<size_t> offset(bytes_.size());
   for (size_t p = 0; p < bytes_.size(); ++p) {
@@ -41,8 +47,10 @@ Pieces::Pieces(const Team& team, Memory memory, std::vector<size_t> bytes, size_
     offset[p] = (arena.bytes + margin + 63) / 64 * 64 + shift_bytes;
     if (bytes_[p]) arena.bytes = offset[p] + bytes_[p] + margin;
   }
-  foreign_.base = static_cast<unsigned char*>(std::aligned_alloc(64, foreign_.bytes / 64 * 64 + 64));
-  TIDE_OK(MPIX_Tide_alloc(team.comm, static_cast<MPI_Aint>(tide_.bytes), MPI_INFO_NULL, &tide_.base));
+  foreign_.base =
+      static_cast<unsigned char*>(std::aligned_alloc(64, foreign_.bytes / 64 * 64 + 64));
+  TIDE_OK(
+      MPIX_Tide_alloc(team.comm, static_cast<MPI_Aint>(tide_.bytes), MPI_INFO_NULL, &tide_.base));
   mark(foreign_);
   mark(tide_);
   for (size_t p = 0; p < bytes_.size(); ++p) {
@@ -88,7 +96,8 @@ void Pieces::expect_margins(const char* what) const {
     for (const auto& [offset, bytes] : inside) {
       size_t i = from;
       while (i < offset && arena->base[i] == canary[i % 4]) ++i;
-      ASSERT_EQ(offset, i) << what << ": byte " << i << " between the pieces was overwritten; the next piece starts at "
+      ASSERT_EQ(offset, i) << what << ": byte " << i
+                           << " between the pieces was overwritten; the next piece starts at "
                            << offset << ", the one before ended at " << from;
       from = offset + bytes;
     }

@@ -10,15 +10,17 @@
 
 namespace tide_test {
 
-// tide: MPIX_Tide_alloc.  foreign: malloc.  by_rank: odd ranks foreign.  by_param: odd parameters foreign.  scattered: by a
-// hash of rank, parameter and the seed below.
+// tide: MPIX_Tide_alloc.  foreign: malloc.  by_rank: odd ranks foreign.  by_param: odd parameters
+// foreign.  scattered: by a hash of rank, parameter and the seed below.
 enum class Memory { tide, foreign, by_rank, by_param, scattered };
 const char* name_of(Memory memory);
 
 class Pieces {
  public:
-  // Collective (Tide memory is allocated by all ranks together).  shift_bytes moves each piece off its alignment of 64.
-  Pieces(const Team& team, Memory memory, std::vector<size_t> bytes, size_t shift_bytes = 0, uint64_t seed = 1);
+  // Collective (Tide memory is allocated by all ranks together).  shift_bytes moves each piece off
+  // its alignment of 64.
+  Pieces(const Team& team, Memory memory, std::vector<size_t> bytes, size_t shift_bytes = 0,
+         uint64_t seed = 1);
   ~Pieces();
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The report of a group: JSON that tells path, rail, rounds and the bytes on the rails, which must be the least there can
-// be.  Any ranks, any map.
+// The report of a group: JSON that tells path, rail, rounds and the bytes on the rails, which must
+// be the least there can be.  Any ranks, any map.
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -18,14 +18,17 @@ nlohmann::json report_of(const List& list) {
   return nlohmann::json::parse(text.c_str(), nullptr, false);
 }
 
-// Bytes that the other nodes' ranks of my rail own, with bytes_per_elem for each element: what a rank must receive.
+// Bytes that the other nodes' ranks of my rail own, with bytes_per_elem for each element: what a
+// rank must receive.
 long long rail_bytes(const List& list, size_t bytes_per_elem) {
   const Team& team = list.team();
   long long bytes = 0;
   for (size_t n = 0; n < team.members.size(); ++n) {
     if (static_cast<int>(n) == team.my_node()) continue;
     const int r = team.members[n][static_cast<size_t>(team.my_local())];
-    for (size_t p = 0; p < list.count(); ++p) bytes += list.rows(p, r) * list.params()[p].row_elems * static_cast<long long>(bytes_per_elem);
+    for (size_t p = 0; p < list.count(); ++p)
+      bytes +=
+          list.rows(p, r) * list.params()[p].row_elems * static_cast<long long>(bytes_per_elem);
   }
   return bytes;
 }
@@ -61,12 +64,15 @@ TEST(Report, CarriesPathRailAndRounds) {
       EXPECT_EQ(one_node, j["rail_bytes"] == 0) << j.dump();
     }
   }
-  EXPECT_EQ(log2_rounds(world().members.size()), report["allgather"]["rounds"].get<int>()) << "ceil(log2 nodes)";
+  EXPECT_EQ(log2_rounds(world().members.size()), report["allgather"]["rounds"].get<int>())
+      << "ceil(log2 nodes)";
   if (world().uniform() && !one_node) {
     MPIX_Tide_sizes sizes;
     TIDE_OK(MPIX_Tide_group_sizes(list.group(), &sizes));
-    EXPECT_EQ(sizes.allgather_workspace_bytes, report["allgather"]["workspace_bytes"].get<MPI_Count>());
-    EXPECT_EQ(sizes.reduce_scatter_workspace_bytes, report["reduce_scatter"]["workspace_bytes"].get<MPI_Count>());
+    EXPECT_EQ(sizes.allgather_workspace_bytes,
+              report["allgather"]["workspace_bytes"].get<MPI_Count>());
+    EXPECT_EQ(sizes.reduce_scatter_workspace_bytes,
+              report["reduce_scatter"]["workspace_bytes"].get<MPI_Count>());
   }
 }
 
@@ -78,11 +84,15 @@ TEST(Report, RailBytesAreTheLeastThereCanBe) {
     check_allgather(*list);
     check_reduce_scatter(*list, {.out_dtype = MPIX_TIDE_FP32});
     const auto report = report_of(*list);
-    const long long gathered = report["allgather"]["rail_bytes"].get<long long>(), reduced = report["reduce_scatter"]["rail_bytes"].get<long long>();
-    // One or two bf16 ranks on a node send raw slices: no more bytes than one fp32 partial, half of it where a rank is alone.
+    const long long gathered = report["allgather"]["rail_bytes"].get<long long>(),
+                    reduced = report["reduce_scatter"]["rail_bytes"].get<long long>();
+    // One or two bf16 ranks on a node send raw slices: no more bytes than one fp32 partial, half of
+    // it where a rank is alone.
     const size_t bytes = world().members[0].size() == 1 ? 2 : 4;
-    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, 2)), sum_over_ranks(gathered)) << "all-gather, all ranks together";
-    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, bytes)), sum_over_ranks(reduced)) << "reduce-scatter, all ranks together";
+    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, 2)), sum_over_ranks(gathered))
+        << "all-gather, all ranks together";
+    EXPECT_EQ(sum_over_ranks(rail_bytes(*list, bytes)), sum_over_ranks(reduced))
+        << "reduce-scatter, all ranks together";
     if (list != &even) continue;  // where shards differ, a rank does not send what it receives
     EXPECT_EQ(rail_bytes(*list, 2), gathered);
     EXPECT_EQ(rail_bytes(*list, bytes), reduced);

@@ -63,7 +63,8 @@ int Team::my_local() const {
 }
 
 bool Team::uniform() const {
-  return std::all_of(members.begin(), members.end(), [&](const auto& m) { return m.size() == members[0].size(); });
+  return std::all_of(members.begin(), members.end(),
+                     [&](const auto& m) { return m.size() == members[0].size(); });
 }
 
 Team team_of(MPI_Comm comm) {
@@ -124,12 +125,14 @@ Failure failure_of(int code) {
   return seen;
 }
 
-void expect_failure(int code, std::initializer_list<Failure> allowed, std::initializer_list<std::string> words) {
+void expect_failure(int code, std::initializer_list<Failure> allowed,
+                    std::initializer_list<std::string> words) {
   ASSERT_NE(MPI_SUCCESS, code) << "the call succeeded; expected " << name_of(*allowed.begin());
   const std::string message = MPIX_Tide_error_message();  // before any other call can change it
   const Failure seen = failure_of(code);
   EXPECT_TRUE(allowed_failure(seen, allowed))
-      << "seen " << name_of(seen) << ", expected " << name_of(*allowed.begin()) << "; message: " << message;
+      << "seen " << name_of(seen) << ", expected " << name_of(*allowed.begin())
+      << "; message: " << message;
   EXPECT_FALSE(message.empty());
   EXPECT_EQ(std::string::npos, message.find('\n')) << message;
   for (const std::string& word : words) {
@@ -138,13 +141,15 @@ void expect_failure(int code, std::initializer_list<Failure> allowed, std::initi
   int error_class = 0, length = 0;
   ASSERT_EQ(MPI_SUCCESS, MPI_Error_class(code, &error_class));
 #ifdef MPICH_VERSION
-  // MPICH 4.0 gives no text to a code of a predefined class: the code is the class itself and the detail stays with Tide.
+  // MPICH 4.0 gives no text to a code of a predefined class: the code is the class itself and the
+  // detail stays with Tide.
   if (code == error_class && seen.kind == 0) return;
 #endif
   char text[MPI_MAX_ERROR_STRING + 1] = "";
   ASSERT_EQ(MPI_SUCCESS, MPI_Error_string(code, text, &length));
   // MPI bounds its strings; the beginning of the detail must be there.
-  EXPECT_NE(std::string::npos, std::string(text).find(message.substr(0, 60))) << text << "\nmessage: " << message;
+  EXPECT_NE(std::string::npos, std::string(text).find(message.substr(0, 60)))
+      << text << "\nmessage: " << message;
 }
 
 void expect_failure_on_all(const Team& team, int code, std::initializer_list<Failure> allowed,
@@ -159,7 +164,8 @@ void expect_failure_on_all(const Team& team, int code, std::initializer_list<Fai
   MPI_Allreduce(mine, low, 2, MPI_INT, MPI_MIN, team.comm);
   MPI_Allreduce(mine, high, 2, MPI_INT, MPI_MAX, team.comm);
   EXPECT_TRUE(low[0] == high[0] && low[1] == high[1])
-      << "ranks saw different errors: kind+1 " << low[0] << ".." << high[0] << ", class " << low[1] << ".." << high[1];
+      << "ranks saw different errors: kind+1 " << low[0] << ".." << high[0] << ", class " << low[1]
+      << ".." << high[1];
 }
 
 }  // namespace tide_test

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_THREAD_MULTIPLE: different communicators from different threads, in whatever order they come.  Two or more ranks.
+// MPI_THREAD_MULTIPLE: different communicators from different threads, in whatever order they come.
+// Two or more ranks.
 #include <unistd.h>
 
 #include <memory>
@@ -11,17 +12,27 @@
 namespace tide_test {
 namespace {
 
-// Everything that a thread needs, made by the main thread; the thread itself only calls Tide and compares.
+// Everything that a thread needs, made by the main thread; the thread itself only calls Tide and
+// compares.
 struct Work {
   explicit Work(uint64_t seed, Memory memory)
-      : comm(dup(MPI_COMM_WORLD)), team(team_of(comm)), list(team, {param(64, 33), param(5, static_cast<MPI_Count>(seed))}),
-        grads(team, memory, list.grad_bytes()), sums(team, memory, list.out_bytes(MPIX_TIDE_FP32)),
-        shards(team, memory, list.shard_bytes()), full(team, memory, list.full_bytes()) {
+      : comm(dup(MPI_COMM_WORLD)),
+        team(team_of(comm)),
+        list(team, {param(64, 33), param(5, static_cast<MPI_Count>(seed))}),
+        grads(team, memory, list.grad_bytes()),
+        sums(team, memory, list.out_bytes(MPIX_TIDE_FP32)),
+        shards(team, memory, list.shard_bytes()),
+        full(team, memory, list.full_bytes()) {
     write_grads(list, grads.list(), options);
     write_shards(list, shards.list(), seed);
   }
-  void reduce() { code |= MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), sums.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0, list.group()); }
-  void gather() { code |= MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), list.group()); }
+  void reduce() {
+    code |= MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads.list()), sums.list(), MPIX_TIDE_FP32,
+                                     MPIX_TIDE_SUM, 1.0, list.group());
+  }
+  void gather() {
+    code |= MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), list.group());
+  }
   Comm comm;
   Team team;
   List list;
@@ -63,7 +74,8 @@ TEST(Threads, TwoCommunicatorsInOppositeOrder) {
 TEST(Threads, FourThreadsWithACommunicatorEach) {
   const int calls = 100;
   std::vector<std::unique_ptr<Work>> works;
-  for (uint64_t t = 0; t < 4; ++t) works.push_back(std::make_unique<Work>(t + 1, t % 2 ? Memory::foreign : Memory::tide));
+  for (uint64_t t = 0; t < 4; ++t)
+    works.push_back(std::make_unique<Work>(t + 1, t % 2 ? Memory::foreign : Memory::tide));
   std::vector<std::thread> threads;
   for (auto& work : works) {
     threads.emplace_back([&] {
@@ -109,7 +121,8 @@ TEST(Threads, LastErrorIsTheThreadsOwn) {
   });
   other.join();
   EXPECT_EQ(std::string::npos, there.find("77")) << there;
-  EXPECT_NE(std::string::npos, std::string(MPIX_Tide_error_message()).find("77")) << MPIX_Tide_error_message();
+  EXPECT_NE(std::string::npos, std::string(MPIX_Tide_error_message()).find("77"))
+      << MPIX_Tide_error_message();
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace tide {
 
-// After this much copying or summing a lane lets the others go on: a long copy must not stall the rail.
+// After this much copying or summing a lane lets the others go on: a long copy must not stall the
+// rail.
 constexpr size_t slice_bytes = size_t{256} << 10;
 
 static size_t line_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -19,7 +20,9 @@ size_t region_start(const Workspace& w, Buffer buffer) {
   return line_up(w.stage) + line_up(w.landing);
 }
 
-size_t workspace_bytes(const Workspace& w) { return region_start(w, Buffer::partial) + line_up(w.partial); }
+size_t workspace_bytes(const Workspace& w) {
+  return region_start(w, Buffer::partial) + line_up(w.partial);
+}
 
 bool HostBackend::advance(Work& work, Lane lane) {
   const auto& ops = work.plan->lanes[static_cast<size_t>(lane)];
@@ -50,8 +53,10 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
     if (part.end == whole.end) cursor = {cursor.op + 1, 0};
     return true;
   };
-  if (const auto* c = std::get_if<Copy>(&op)) return slice(c->interval, [&](Interval v) { copy(work, *c, v); });
-  if (const auto* s = std::get_if<Sum>(&op)) return slice(s->interval, [&](Interval v) { sum(work, *s, v); });
+  if (const auto* c = std::get_if<Copy>(&op))
+    return slice(c->interval, [&](Interval v) { copy(work, *c, v); });
+  if (const auto* s = std::get_if<Sum>(&op))
+    return slice(s->interval, [&](Interval v) { sum(work, *s, v); });
   if (const auto* w = std::get_if<Wait>(&op)) {
     if (!holds(work, *w)) return false;
   } else if (const auto* p = std::get_if<Put>(&op)) {
@@ -73,7 +78,8 @@ void HostBackend::flush_signals(Work& work) {
   size_t flushed = 0;
   while (flushed < work.after_puts.size() && work.after_puts[flushed].first <= complete)
     deliver(work, work.after_puts[flushed++].second);
-  work.after_puts.erase(work.after_puts.begin(), work.after_puts.begin() + static_cast<long>(flushed));
+  work.after_puts.erase(work.after_puts.begin(),
+                        work.after_puts.begin() + static_cast<long>(flushed));
 }
 
 void HostBackend::deliver(Work& work, const Signal& signal) {

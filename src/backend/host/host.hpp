@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The host backend: operations carried out by the calling thread on memory that the node's ranks share.  The reference for
-// every other backend.
+// The host backend: operations carried out by the calling thread on memory that the node's ranks
+// share.  The reference for every other backend.
 #pragma once
 #include <vector>
 

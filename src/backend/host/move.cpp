@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies and sums of the host backend: a packed interval becomes pieces of parameters, a piece becomes addresses.
+// Copies and sums of the host backend: a packed interval becomes pieces of parameters, a piece
+// becomes addresses.
 #include <algorithm>
 #include <array>
 
@@ -10,12 +11,15 @@
 namespace tide {
 namespace {
 
-constexpr size_t block_bytes = size_t{64} << 10;  // of a row of foreign memory in the scratch buffer
-constexpr size_t stream_piece_bytes = 4096;       // shorter pieces are stored through the cache
+constexpr size_t block_bytes = size_t{64}
+                               << 10;        // of a row of foreign memory in the scratch buffer
+constexpr size_t stream_piece_bytes = 4096;  // shorter pieces are stored through the cache
 
-// Address of a piece in the workspace.  Elements may be smaller there than the packing counts (gradients in the stage of a
-// plan of partials): they fill the front of the room of the whole operation's piece.
-char* at(const Work& work, const Region& region, Interval whole, const Piece& piece, size_t elem_bytes) {
+// Address of a piece in the workspace.  Elements may be smaller there than the packing counts
+// (gradients in the stage of a plan of partials): they fill the front of the room of the whole
+// operation's piece.
+char* at(const Work& work, const Region& region, Interval whole, const Piece& piece,
+         size_t elem_bytes) {
   const int local = work.topology->local(region.rank);
   const size_t p = static_cast<size_t>(piece.param);
   const size_t start = std::max(whole.begin, work.layout->offsets(whole.rank)[p]);
@@ -31,10 +35,11 @@ Pointer moved(Pointer p, size_t bytes) {
 }
 
 [[noreturn]] void unreachable_memory(const Work& work, int local, int param) {
-  throw Error(Kind::peer,
-              "rank {}: memory of parameter {} cannot be reached; allocate it with MPIX_Tide_alloc or set "
-              "tide_foreign=staged",
-              work.topology->comm_rank(work.topology->rank(work.topology->node(work.rank), local)), param);
+  throw Error(
+      Kind::peer,
+      "rank {}: memory of parameter {} cannot be reached; allocate it with MPIX_Tide_alloc or set "
+      "tide_foreign=staged",
+      work.topology->comm_rank(work.topology->rank(work.topology->node(work.rank), local)), param);
 }
 
 // A run of -0 (the neutral element) in each type, for gradients that are not there.
@@ -70,14 +75,16 @@ void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
       if (work.in_place || !work.addresses.shard_in[p])
         src = moved(work.addresses.param[me][p], offset).here;
       else
-        src = static_cast<const char*>(work.addresses.shard_in[p]) + piece.shard_elem * bytes_of(work.types->shard[p]),
+        src = static_cast<const char*>(work.addresses.shard_in[p]) +
+              piece.shard_elem * bytes_of(work.types->shard[p]),
         convert_first = work.types->shard[p] != full;
     } else if (op.src.buffer == Buffer::param) {
       const int from = t.local(op.src.rank);
       const Pointer grad = moved(work.addresses.param[from][p], offset);
       src = grad.here;
       if (!src && grad.there) {  // foreign: straight into the workspace
-        read_remote(work.addresses.pid[from], at(work, op.dst, op.interval, piece, bytes_of(full)), grad.there, bytes);
+        read_remote(work.addresses.pid[from], at(work, op.dst, op.interval, piece, bytes_of(full)),
+                    grad.there, bytes);
         return;
       }
       if (!src) {
@@ -92,8 +99,10 @@ void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
     // destination
     if (op.dst.buffer != Buffer::param) {
       char* dst = at(work, op.dst, op.interval, piece, bytes_of(full));
-      if (convert_first) convert(dst, full, src, work.types->shard[p], piece.elems);
-      else tide::copy(dst, src, bytes, false);
+      if (convert_first)
+        convert(dst, full, src, work.types->shard[p], piece.elems);
+      else
+        tide::copy(dst, src, bytes, false);
       return;
     }
     if (convert_first) {  // rounded once, into the own parameter, and spread from there
@@ -112,11 +121,14 @@ void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
         write_remote(work.addresses.pid[h], dst.there, src, bytes);
       } else if (dst.here != src && (count == 0 || to[count - 1] != dst.here)) {
         to[count++] = dst.here;
-        if (count == static_cast<int>(to.size())) copy_to_all(to.data(), count, src, bytes, stream), count = 0;
+        if (count == static_cast<int>(to.size()))
+          copy_to_all(to.data(), count, src, bytes, stream), count = 0;
       }
     }
-    if (count == 1) tide::copy(to[0], src, bytes, stream);
-    else if (count) copy_to_all(to.data(), count, src, bytes, stream);
+    if (count == 1)
+      tide::copy(to[0], src, bytes, stream);
+    else if (count)
+      copy_to_all(to.data(), count, src, bytes, stream);
   });
 }
 
@@ -125,7 +137,8 @@ void HostBackend::sum(const Work& work, const Sum& op, Interval part) {
   const bool every = op.rows == every_local;
   const int rows = every ? t.size(t.node(work.rank)) : op.rows;
   const Arithmetic* final = op.dst.buffer == Buffer::shard ? &work.arithmetic : nullptr;
-  const bool raw_rows = op.src.buffer == Buffer::param || op.src.buffer == Buffer::stage || work.plan->raw;
+  const bool raw_rows =
+      op.src.buffer == Buffer::param || op.src.buffer == Buffer::stage || work.plan->raw;
   thread_local std::vector<const void*> source;
   thread_local std::vector<int> groups;
   source.resize(static_cast<size_t>(rows));
@@ -159,15 +172,27 @@ void HostBackend::sum(const Work& work, const Sum& op, Interval part) {
           if (!row) row = negative_zeros(in);
         } else {
           const int k = op.order == Order::ranks ? t.position(h) : h;
-          row = at(work, op.src, op.interval, piece, in_bytes) + static_cast<size_t>(k) * op.src.pitch + done * in_bytes;
+          row = at(work, op.src, op.interval, piece, in_bytes) +
+                static_cast<size_t>(k) * op.src.pitch + done * in_bytes;
         }
       }
-      SumRows job{source.data(), groups.data(), static_cast<int>(groups.size()), in, acc, nullptr, nullptr,
-                  acc, final, elems, false};
-      if (op.base) job.base = at(work, *op.base, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
+      SumRows job{source.data(),
+                  groups.data(),
+                  static_cast<int>(groups.size()),
+                  in,
+                  acc,
+                  nullptr,
+                  nullptr,
+                  acc,
+                  final,
+                  elems,
+                  false};
+      if (op.base)
+        job.base = at(work, *op.base, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
       if (final) {
         job.out = work.types->shard[p];
-        job.dst = static_cast<char*>(work.addresses.shard_out[p]) + (piece.shard_elem + done) * bytes_of(job.out);
+        job.dst = static_cast<char*>(work.addresses.shard_out[p]) +
+                  (piece.shard_elem + done) * bytes_of(job.out);
         job.stream = work.stream && elems * bytes_of(job.out) >= stream_piece_bytes;
       } else {
         job.dst = at(work, op.dst, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);

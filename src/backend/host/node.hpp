@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The control lines that the ranks of a node share.  Each rank owns one block; peers read its entry and exit lines and write
-// their row of its signal counters.  Nothing is ever reset or consumed: values carry the call's number, so a call that was
-// given up cannot be mistaken for the next one.  Two calls of a communicator may be in flight: slot = call number mod 2.
+// The control lines that the ranks of a node share.  Each rank owns one block; peers read its entry
+// and exit lines and write their row of its signal counters.  Nothing is ever reset or consumed:
+// values carry the call's number, so a call that was given up cannot be mistaken for the next one.
+// Two calls of a communicator may be in flight: slot = call number mod 2.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -16,15 +17,16 @@ namespace tide {
 
 constexpr int slot_count = 2;
 
-struct alignas(64) EntryLine {      // written by its owner, then published by `call`
+struct alignas(64) EntryLine {  // written by its owner, then published by `call`
   std::atomic<uint64_t> call;
   Status status;
-  uint64_t hash;                    // of what must be equal on all ranks in this call
-  uint64_t generation;              // of the owner's address table: equal to the last one, the table has not changed
-  uint64_t freed;                   // how often the owner has freed memory that peers map
-  uint32_t foreign;                 // the table holds an address that the node's ranks do not map
+  uint64_t hash;  // of what must be equal on all ranks in this call
+  uint64_t
+      generation;  // of the owner's address table: equal to the last one, the table has not changed
+  uint64_t freed;  // how often the owner has freed memory that peers map
+  uint32_t foreign;  // the table holds an address that the node's ranks do not map
 };
-struct alignas(64) OutcomeLine {    // a carrier tells the local ranks of its rail what all nodes said
+struct alignas(64) OutcomeLine {  // a carrier tells the local ranks of its rail what all nodes said
   std::atomic<uint64_t> call;
   Status status;
 };
@@ -32,7 +34,7 @@ struct alignas(64) ExitLine {
   std::atomic<uint64_t> call;
   Status status;
 };
-struct alignas(64) SignalRow {      // written by one local rank
+struct alignas(64) SignalRow {  // written by one local rank
   std::atomic<uint64_t> value[index_count];
 };
 struct ControlBlock {
@@ -47,17 +49,23 @@ struct ControlBlock {
   }
 };
 
-class Node {  // a rank's view of its node; the blocks are mapped by their owner's segment (core/context)
+class Node {  // a rank's view of its node; the blocks are mapped by their owner's segment
+              // (core/context)
  public:
   Node() = default;
-  Node(int local_rank, std::vector<void*> blocks) : local_rank_(local_rank), blocks_(std::move(blocks)) {}
+  Node(int local_rank, std::vector<void*> blocks)
+      : local_rank_(local_rank), blocks_(std::move(blocks)) {}
   int local_rank() const { return local_rank_; }
   int size() const { return static_cast<int>(blocks_.size()); }
   ControlBlock& block(int local) const { return *static_cast<ControlBlock*>(blocks_[local]); }
 
-  // Signal `count` of this call and index, sent by me to a local rank; counted by the sender, who alone writes the word.
+  // Signal `count` of this call and index, sent by me to a local rank; counted by the sender, who
+  // alone writes the word.
   void signal(int slot, uint64_t call, int to, int index, uint64_t count) const {
-    block(to).row(slot, local_rank_, size())->value[index].store(call << count_bits | count, std::memory_order_release);
+    block(to)
+        .row(slot, local_rank_, size())
+        ->value[index]
+        .store(call << count_bits | count, std::memory_order_release);
   }
   bool signalled(int slot, uint64_t call, int from, int index, uint64_t until) const {
     const auto& word = block(local_rank_).row(slot, from, size())->value[index];

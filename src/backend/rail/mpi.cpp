@@ -16,11 +16,11 @@ void EntryRecord::fold(const EntryRecord& other) {
 }
 
 static void check(int code, const char* what) {
-  if (code != MPI_SUCCESS) throw Error(Kind::peer, "{} failed on a rail (MPI error {}); a peer may be gone", what, code);
+  if (code != MPI_SUCCESS)
+    throw Error(Kind::peer, "{} failed on a rail (MPI error {}); a peer may be gone", what, code);
 }
 
-MpiRail::MpiRail(MPI_Comm comm, const Topology& topology)
-    : comm_(comm), topology_(topology) {
+MpiRail::MpiRail(MPI_Comm comm, const Topology& topology) : comm_(comm), topology_(topology) {
   for (Slot& slot : slots_) {
     slot.records.resize(max_rounds);
     slot.records_sent.assign(max_rounds, MPI_REQUEST_NULL);
@@ -37,8 +37,9 @@ void MpiRail::begin(int s) {
 }
 
 void MpiRail::send_record(int s, int peer, int round, const EntryRecord& record) {
-  check(MPI_Isend(&record, sizeof record, MPI_BYTE, topology_.comm_rank(peer), record_tag + s * max_rounds + round,
-                  comm_, &slots_[s].records_sent[static_cast<size_t>(round)]),
+  check(MPI_Isend(&record, sizeof record, MPI_BYTE, topology_.comm_rank(peer),
+                  record_tag + s * max_rounds + round, comm_,
+                  &slots_[s].records_sent[static_cast<size_t>(round)]),
         "MPI_Isend");
 }
 
@@ -69,8 +70,8 @@ void MpiRail::open(int s, int peer, const Incoming& incoming, void* address) {
   for (size_t at = 0; at < incoming.bytes; at += incoming.chunk) {
     const size_t bytes = std::min(incoming.chunk, incoming.bytes - at);
     c.posted.push_back(MPI_REQUEST_NULL);
-    check(MPI_Irecv(static_cast<char*>(address) + at, static_cast<int>(bytes), MPI_BYTE, topology_.comm_rank(peer),
-                    tag(s, incoming.signal), comm_, &c.posted.back()),
+    check(MPI_Irecv(static_cast<char*>(address) + at, static_cast<int>(bytes), MPI_BYTE,
+                    topology_.comm_rank(peer), tag(s, incoming.signal), comm_, &c.posted.back()),
           "MPI_Irecv");
   }
 }
@@ -79,8 +80,8 @@ void MpiRail::put(int s, const Put& put, const void* source, uint64_t) {
   Slot& slot = slots_[s];
   slot.sending.push_back({MPI_REQUEST_NULL, put.bytes});
   slot.in_flight_bytes += put.bytes;
-  check(MPI_Isend(source, static_cast<int>(put.bytes), MPI_BYTE, topology_.comm_rank(put.peer), tag(s, put.signal),
-                  comm_, &slot.sending.back().request),
+  check(MPI_Isend(source, static_cast<int>(put.bytes), MPI_BYTE, topology_.comm_rank(put.peer),
+                  tag(s, put.signal), comm_, &slot.sending.back().request),
         "MPI_Isend");
 }
 
@@ -100,7 +101,8 @@ void MpiRail::poll(Channel& c) {
 }
 
 bool MpiRail::arrived(int s, int peer, int index, uint64_t until) {
-  if (index == credit || index == granted) return true;  // the receive is posted or MPI keeps the message
+  if (index == credit || index == granted)
+    return true;  // the receive is posted or MPI keeps the message
   Channel& c = channel(s, peer, index);
   if (c.arrived < until) poll(c);
   return c.arrived >= until;
@@ -133,7 +135,8 @@ bool MpiRail::idle(int s) {
   poll_sends(slot);
   if (!slot.sending.empty()) return false;
   int flag = 0;
-  check(MPI_Testall(max_rounds, slot.records_sent.data(), &flag, MPI_STATUSES_IGNORE), "MPI_Testall");
+  check(MPI_Testall(max_rounds, slot.records_sent.data(), &flag, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
   return flag != 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A rail over MPI point-to-point on a communicator of our own.  Two-sided: opening a region posts its receives, so no credit
-// crosses the wire and a put that comes early waits in MPI.
+// A rail over MPI point-to-point on a communicator of our own.  Two-sided: opening a region posts
+// its receives, so no credit crosses the wire and a put that comes early waits in MPI.
 #pragma once
 #include <mpi.h>
 
@@ -36,7 +36,10 @@ class MpiRail : public Rail {
     std::deque<MPI_Request> posted;
     uint64_t arrived = 0;
   };
-  struct Sending { MPI_Request request; size_t bytes; };
+  struct Sending {
+    MPI_Request request;
+    size_t bytes;
+  };
   struct Slot {
     std::vector<Channel> channels;
     std::deque<Sending> sending;

@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   void *in = gradient.data(), *out = shard.data();
   MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(&in), &out, 0, MPIX_TIDE_AVG, 1.0, group);
   int wrong = 0;
-  for (MPI_Count i = 0; i < rows * 3; ++i) wrong += shard[static_cast<size_t>(i)] != static_cast<float>(first * 3 + i + 1);
+  for (MPI_Count i = 0; i < rows * 3; ++i)
+    wrong += shard[static_cast<size_t>(i)] != static_cast<float>(first * 3 + i + 1);
   MPIX_Tide_group_free(&group);
   MPI_Finalize();
   std::printf("%d ranks, %d wrong\n", size, wrong);
