@@ -463,7 +463,7 @@ MPIX_TIDE_API int MPIX_Tide_error_kind(int error_code, int* kind);
 
 /* This thread's last error on one line: rank, parameter, field and what to do; "" if there was
    none.  Local.  The text is valid until this thread's next error.  MPI_Error_string of the
-   returned code says the same. */
+   returned code says the same (MPICH 4.0: for the MPIX_TIDE_ERR_ kinds only). */
 MPIX_TIDE_API const char* MPIX_Tide_error_message(void);
 
 /* Sends log lines to `sink` instead of the error output; NULL restores that.  Local, for the

@@ -62,16 +62,14 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   }
   std::vector<std::shared_ptr<Segment>> all;
   context.together([&] { all = context.share(mine, has); });
-  const std::vector<uint64_t> members = context.node_processes();
-  for (const auto& segment : all)
-    if (segment) process.remember(segment->id(), {members, wish.shared != 0});
+  process.memory.drop_freed();
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];
     if (!segment) continue;
-    if (wish.shared)
-      process.memory.add(segment, false);
-    else if (l == me)
-      process.memory.add(segment, true);
+    const bool mine_to_pass = wish.shared || l == me;  // only what a user may pass needs a kind
+    if (mine_to_pass) process.remember(segment->id(), {context.node_processes(), wish.shared != 0});
+    if (mine_to_pass)
+      process.memory.add(segment, !wish.shared);
     else
       process.memory.attach(segment);
   }
