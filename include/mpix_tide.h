@@ -207,7 +207,7 @@ MPIX_TIDE_API int MPIX_Tide_group_free(MPIX_Tide_group* group);
 MPIX_TIDE_API int MPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams,
                                       MPIX_Tide_param params[]);
 
-/* Names the parameters in messages and reports.  Local; call it with the same names on all
+/* Names the parameters in messages.  Local; call it with the same names on all
    ranks.
      prefix  in  put before every name; NULL: none
      names   in  [nparams] strings
@@ -492,8 +492,9 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                reached inside a node
      tide_chunk_bytes          size of the pieces that a rail or a staging slot carries
      tide_rail_inflight_bytes  cap of the bytes that a rank has on its rail at once
-     tide_workspace_bytes      upper bound for the reduce-scatter; below the smallest that works:
-                               ARG; 0 (default): Tide's choice
+     tide_workspace_bytes      upper bound for the reduce-scatter (without tide_foreign=staged's
+                               rows); below the smallest that works: ARG; 0 (default): Tide's
+                               choice
      tide_timeout              0 (default): wait for ever; [-] seconds without any arrival until
                                TIMEOUT, after which the group is broken: outputs are undefined,
                                queries and frees work, all else returns the error

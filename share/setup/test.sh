@@ -5,7 +5,7 @@
 usage="usage: share/setup/test.sh [--mpi openmpi|mpich] [ctest arguments, for example -L unit or -R allgather]"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-test_limit_s=120 run_limit_min=17   # of a test that sets none; of all tests with one MPI
+test_limit_s=120 run_limit_min=28   # of a test that sets none; of all tests with one MPI
 
 mpis=(openmpi mpich) ctest_arguments=()
 while [ $# -gt 0 ]; do

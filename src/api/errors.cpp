@@ -104,12 +104,15 @@ int error_code(Kind kind, const std::string& message) {
 }
 
 // A plain class prints no detail when the handler aborts the job: say it first.
-static void tell_before_abort(MPI_Comm comm, int code) {
+static void tell_before_abort(MPI_Errhandler set, int code) {
   const std::lock_guard lock(mutex);
-  if (kind_of_code.count(code)) return;
+  if (set == MPI_ERRORS_ARE_FATAL && !kind_of_code.count(code)) log(Level::error, last_message);
+}
+
+static void tell_before_abort(MPI_Comm comm, int code) {
   MPI_Errhandler set = MPI_ERRHANDLER_NULL;
   if (MPI_Comm_get_errhandler(comm, &set) != MPI_SUCCESS) return;
-  if (set == MPI_ERRORS_ARE_FATAL) log(Level::error, last_message);
+  tell_before_abort(set, code);
   if (set != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&set);
 }
 
@@ -158,6 +161,8 @@ int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
   if (code != MPI_SUCCESS) {
     if (Process::usable() && keep->context().user() != MPI_COMM_NULL)
       tell_before_abort(keep->context().user(), code);
+    else if (Process::usable())
+      tell_before_abort(keep->context().errhandler(), code);
     keep->context().raise(code);
   }
   return code;

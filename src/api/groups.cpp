@@ -106,8 +106,11 @@ int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI
       if (ragged) check_boundaries(list, first_row, size);
     } catch (const Error& e) {
       fault = e;
-      list.clear();
+    } catch (const std::exception& e) {
+      fault = Error(Kind::no_mem, "the list does not fit into memory ({}); use fewer parameters",
+                    e.what());
     }
+    if (fault) list.clear();
     std::vector<int64_t> rows;
     if (ragged && !fault)
       rows.assign(first_row, first_row + list.size() * (static_cast<size_t>(size) + 1));
@@ -202,7 +205,10 @@ int PMPIX_Tide_group_sizes(MPIX_Tide_group group, MPIX_Tide_sizes* sizes) {
 }
 
 int PMPIX_Tide_group_report(MPIX_Tide_group group, char* json, size_t size, size_t* needed) {
-  return guard(group, [&](Group& g) { give_text(report_text(g), json, size, needed); });
+  return guard(group, [&](Group& g) {
+    const std::lock_guard lock(g.context().mutex);
+    give_text(report_text(g), json, size, needed);
+  });
 }
 }
 

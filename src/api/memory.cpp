@@ -17,8 +17,8 @@ int64_t carve(const Group& g, int what, int dtype, int64_t align, std::vector<in
                 what);
   if (dtype < 0 || dtype > MPIX_TIDE_UINT8)
     throw Error(Kind::arg, "dtype is {}; use 0 or one of MPIX_TIDE_BF16 ... UINT8", dtype);
-  if (align < 0 || (align & (align - 1)))
-    throw Error(Kind::arg, "align is {}; use 0 or a power of two", align);
+  if (align < 0 || align > 1 << 30 || (align & (align - 1)))
+    throw Error(Kind::arg, "align is {}; use 0 or a power of two up to 2^30", align);
   const int me = g.context().comm_rank();
   int64_t at = 0;
   for (size_t p = 0; p < g.params().size(); p++) {

@@ -65,7 +65,8 @@ int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard, MPI_Com
     const Topology& t = context->topology();
     const int64_t sizes[2] = {shard_size, -static_cast<int64_t>(shard_size)};
     int64_t least[2];
-    MPI_Allreduce(sizes, least, 2, MPI_INT64_T, MPI_MIN, context->comm());
+    check_mpi(MPI_Allreduce(sizes, least, 2, MPI_INT64_T, MPI_MIN, context->comm()),
+              "MPI_Allreduce");
     if (least[0] != -least[1])
       throw Error(Kind::mismatch,
                   "shard_size is {} on one rank and {} on another; pass one number on all ranks",

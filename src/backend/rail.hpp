@@ -12,11 +12,11 @@
 namespace tide {
 
 struct EntryRecord {  // what the ranks heard from so far say about a call
-  uint64_t call = 0;
   Status status;
   uint64_t hash = 0;  // of the lowest rank heard from
   int32_t hash_rank = 0;
   int32_t differs = INT32_MAX;  // lowest rank known to have another hash
+  uint32_t foreign = 0;         // some rank passed memory that its node does not map
   void fold(const EntryRecord& other);
 };
 

@@ -6,23 +6,29 @@
 
 namespace tide {
 
-AddressTable::AddressTable(Context& context, size_t entries) : context_(context), count_(entries) {
+std::vector<std::shared_ptr<Segment>> AddressTable::share_tables(Context& context, size_t entries) {
   const size_t locals = static_cast<size_t>(context.topology().size(context.node()));
-  pointers_.assign(locals, std::vector<Pointer>(entries));
-  seen_generation_.assign(locals, 0);
-  seen_epoch_.assign(locals, ~uint64_t{0});
-  last_.assign(entries, nullptr);
   std::shared_ptr<Segment> mine;
+  std::vector<std::shared_ptr<Segment>> all;
   context.together([&] {
     if (entries) mine = Segment::create(entries * sizeof(Entry));
   });
-  context.together(
-      [&] { segments_ = context.share(mine, std::vector<bool>(locals, entries > 0)); });
+  context.together([&] { all = context.share(mine, std::vector<bool>(locals, entries > 0)); });
+  return all;
+}
+
+AddressTable::AddressTable(Context& context, const std::vector<std::shared_ptr<Segment>>& segments,
+                           size_t first, size_t entries)
+    : context_(context), first_(first), count_(entries), segments_(segments) {
+  pointers_.assign(segments.size(), std::vector<Pointer>(entries));
+  seen_generation_.assign(segments.size(), 0);
+  seen_epoch_.assign(segments.size(), ~uint64_t{0});
+  last_.assign(entries, nullptr);
 }
 
 const AddressTable::Entry* AddressTable::entries(int local) const {
   const auto& segment = segments_[static_cast<size_t>(local)];
-  return segment ? static_cast<const Entry*>(segment->base()) : nullptr;
+  return segment ? static_cast<const Entry*>(segment->base()) + first_ : nullptr;
 }
 
 void AddressTable::publish(const void* const* addresses, const std::vector<size_t>& bytes) {
@@ -47,11 +53,13 @@ void AddressTable::publish(const void* const* addresses, const std::vector<size_
           last_shared = false;
           last_reached = process.reaches(found->segment, members, last_shared);
         }
-        if (last_reached) entry.segment = found->segment, entry.offset = found->offset;
+        entry.segment = found->segment;
+        entry.offset = found->offset;
+        entry.reached = last_reached;
         entry.shared = last_shared;
         if (last_shared && shared_ < 0) shared_ = static_cast<int64_t>(i);
       }
-      foreign_ |= entry.segment == 0;
+      foreign_ |= !entry.reached && members.size() > 1;
     }
     changed |= std::memcmp(&mine[i], &entry, sizeof entry) != 0;
     mine[i] = entry;
@@ -74,9 +82,9 @@ bool AddressTable::read(int local, uint64_t generation) {
   char* base = nullptr;
   for (size_t i = 0; i < count_; i++) {
     const Entry entry = table[i];
-    if (entry.segment && entry.segment != last_segment)
+    if (entry.reached && entry.segment != last_segment)
       base = static_cast<char*>(memory.base_of(last_segment = entry.segment));
-    pointers_[l][i] = {entry.segment && base ? base + entry.offset : nullptr, entry.address};
+    pointers_[l][i] = {entry.reached && base ? base + entry.offset : nullptr, entry.address};
   }
   seen_generation_[l] = generation;
   seen_epoch_[l] = epoch;

@@ -15,15 +15,16 @@ namespace tide {
 
 class AddressTable {
  public:
-  // Collective over the context (an exchange of segments inside each node).
-  AddressTable(Context& context, size_t entries);
+  // Collective over the context: a segment of each local rank with room for this many entries.
+  static std::vector<std::shared_ptr<Segment>> share_tables(Context& context, size_t entries);
+  // Of `entries` entries from entry `first` on of each local rank's segment (share_tables).
+  AddressTable(Context& context, const std::vector<std::shared_ptr<Segment>>& segments,
+               size_t first, size_t entries);
   // Mine: addresses[i] with bytes[i] (0: never touched).  Cheap when neither the list nor the
   // process's memory has changed.
   void publish(const void* const* addresses, const std::vector<size_t>& bytes);
   uint64_t generation() const { return generation_; }
-  bool foreign() const {
-    return foreign_;
-  }  // some address is not in memory that all local ranks map
+  bool foreign() const { return foreign_; }         // some address is not mapped by all local ranks
   int64_t shared_entry() const { return shared_; }  // first entry in node-shared memory, or -1
   // A peer's table, once its entry line is seen.  True if anything may have changed.
   bool read(int local, uint64_t generation);
@@ -34,11 +35,12 @@ class AddressTable {
 
  private:
   struct Entry {
-    uint64_t address, segment, offset, shared;
+    uint64_t address, segment, offset;
+    uint64_t reached : 1, shared : 1;  // mapped by all local ranks; node-shared memory
   };
   const Entry* entries(int local) const;
   Context& context_;
-  size_t count_;
+  size_t first_, count_;
   std::vector<std::shared_ptr<Segment>> segments_;
   std::vector<const void*> last_;
   uint64_t generation_ = 0, epoch_ = ~uint64_t{0};

@@ -37,7 +37,9 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });
   std::vector<Wish> wishes(static_cast<size_t>(t.ranks()));
-  MPI_Allgather(&wish, sizeof wish, MPI_BYTE, wishes.data(), sizeof wish, MPI_BYTE, context.comm());
+  check_mpi(MPI_Allgather(&wish, sizeof wish, MPI_BYTE, wishes.data(), sizeof wish, MPI_BYTE,
+                          context.comm()),
+            "MPI_Allgather");
   const auto of = [&](int rank) { return wishes[static_cast<size_t>(t.comm_rank(rank))]; };
   for (int r = 0; r < t.ranks(); r++) {  // the same facts and so the same verdict on all ranks
     const int first = t.rank(t.node(r), 0);

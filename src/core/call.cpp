@@ -15,7 +15,9 @@ namespace {
 
 constexpr size_t stream_bytes = size_t{8}
                                 << 20;  // outputs at least this large are stored around the cache
-constexpr int spins = 400, unused_tag = 32000;
+constexpr int spins = 400;
+constexpr int end_round =
+    16;  // records about the end of a call: rounds of their own, up to 65,536 nodes
 
 std::vector<size_t> sizes(const std::vector<Param>& params, bool reduce) {
   std::vector<size_t> bytes;
@@ -43,16 +45,21 @@ void relax(MPI_Comm comm, int idle) {
 
 }  // namespace
 
-Side::Side(Context& context, const std::vector<Param>& params, bool reduce)
-    : table(context, params.size()),
+Side::Side(Context& context, const std::vector<std::shared_ptr<Segment>>& tables,
+           const std::vector<Param>& params, bool reduce)
+    : table(context, tables, reduce ? params.size() : 0, params.size()),
       full_bytes(sizes(params, reduce)),
       inputs(params.size()),
       outputs(params.size()) {}
 
 Call::Call(Group& group)
+    : Call(group, AddressTable::share_tables(group.context(), 2 * group.params().size())) {}
+
+Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
     : group_(group),
       context_(group.context()),
-      sides_{Side(context_, group.params(), false), Side(context_, group.params(), true)} {
+      sides_{Side(context_, tables, group.params(), false),
+             Side(context_, tables, group.params(), true)} {
   const Topology& t = context_.topology();
   const int locals = t.size(context_.node());
   work_.topology = &t;
@@ -74,16 +81,45 @@ void Call::run(const Arguments& arguments) {
     std::atomic<bool>& flag;
     ~Reset() { flag = false; }
   } reset{busy_};
-  start(arguments);
-  for (int idle = 0; phase_ != Phase::over;) {
-    if (progress())
-      idle = 0;
-    else
-      relax(context_.comm(), idle++);
+  if (!context_.broken.empty()) throw Error(Kind::peer, context_.broken);
+  try {
+    start(arguments);
+    for (int idle = 0; phase_ != Phase::over;) {
+      if (progress()) {
+        idle = 0;
+      } else {
+        relax(context_.comm(), idle++);
+        if (idle % 1024 == 0) notice_given_up();
+      }
+    }
+  } catch (const std::exception& e) {
+    give_up(e.what());
   }
   if (!status_.good())
     throw Error(static_cast<Kind>(status_.kind),
                 describe(status_, group_.param_name(status_.param)));
+}
+
+// Something failed that no rank expected.  The node's ranks are told; nothing more can be done with
+// this communicator.
+void Call::give_up(const char* why) {
+  status_ = {context_.comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1};
+  leave();
+  phase_ = Phase::over;
+  context_.broken = fmt::format("rank {}: {}; the communicator cannot be used any more: free it",
+                                context_.comm_rank(), why);
+  throw Error(Kind::peer, context_.broken);
+}
+
+void Call::notice_given_up() {
+  const Node& node = context_.node_lines();
+  for (int l = 0; l < node.size(); l++) {
+    const ExitLine& line = node.block(l).exit[work_.slot];
+    if (line.call.load(std::memory_order_acquire) < work_.call ||
+        line.status.fault != Fault::gave_up)
+      continue;
+    throw Error(Kind::peer, describe(line.status, ""));
+  }
 }
 
 void Call::start(const Arguments& arguments) {
@@ -99,7 +135,8 @@ void Call::start(const Arguments& arguments) {
 void Call::publish(const Arguments& a) {
   Side& s = side();
   const size_t count = group_.params().size();
-  const int key = (a.op & MPIX_TIDE_NULL_IS_ZERO) | a.out_dtype << 1 | a.in_place;
+  const int64_t key =
+      static_cast<int64_t>(a.out_dtype) << 16 | (a.op & MPIX_TIDE_NULL_IS_ZERO) | a.in_place;
   const uint64_t epoch = Process::get().memory.epoch();
   const bool lists = count == 0 || (a.outputs && (a.in_place || a.inputs));
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
@@ -154,6 +191,10 @@ bool Call::progress() {
       return run_lanes();
     case Phase::exit:
       return see_exits();
+    case Phase::end_records:
+      return exchange_records();
+    case Phase::end_outcome:
+      return see_end();
   }
   return false;
 }
@@ -165,16 +206,16 @@ bool Call::see_lines() {
     if (node.block(l).entry[work_.slot].call.load(std::memory_order_acquire) < work_.call)
       return false;
   Side& s = side();
-  record_ = {work_.call,
-             {},
-             node.block(0).entry[work_.slot].hash,
-             t.comm_rank(t.rank(context_.node(), 0)),
-             INT32_MAX};
+  const auto said_by = [&](int l) {
+    const EntryLine& line = node.block(l).entry[work_.slot];
+    return EntryRecord{line.status, line.hash, t.comm_rank(t.rank(context_.node(), l)), INT32_MAX,
+                       line.foreign};
+  };
+  record_ = said_by(0);
   bool freed = false;
   for (int l = 0; l < node.size(); l++) {
     const EntryLine& line = node.block(l).entry[work_.slot];
-    record_.fold(
-        {work_.call, line.status, line.hash, t.comm_rank(t.rank(context_.node(), l)), INT32_MAX});
+    record_.fold(said_by(l));
     auto& seen = context_.freed_seen[static_cast<size_t>(l)];
     freed |= l != node.local_rank() && seen != line.freed;
     seen = line.freed;
@@ -201,7 +242,7 @@ bool Call::see_lines() {
   record_sent_ = false;
   if (t.nodes() == 1)
     conclude();
-  else if (t.local(context_.rank()) < t.rails())
+  else if (context_.carrier())
     context_.rail()->begin(work_.slot), phase_ = Phase::records;
   else
     phase_ = Phase::outcome;
@@ -213,16 +254,22 @@ bool Call::see_lines() {
 bool Call::exchange_records() {
   const Topology& t = context_.topology();
   const int M = t.nodes(), n = context_.node(), l = t.local(context_.rank()), step = 1 << round_;
-  if (step >= M) return conclude(), true;
   Rail& rail = *context_.rail();
+  const bool entering = phase_ == Phase::records;
+  if (step >= M) {
+    if (entering) return conclude(), true;
+    if (!rail.idle(work_.slot)) return false;
+    return end(), true;
+  }
+  const int round = round_ + (entering ? 0 : end_round);
   if (!record_sent_) {
-    EntryRecord& mine = sent_[static_cast<size_t>(work_.slot)][static_cast<size_t>(round_)];
+    EntryRecord& mine = sent_[static_cast<size_t>(work_.slot)][static_cast<size_t>(round)];
     mine = record_;
-    rail.send_record(work_.slot, t.rank((n - step + M) % M, l), round_, mine);
+    rail.send_record(work_.slot, t.rank((n - step + M) % M, l), round, mine);
     record_sent_ = true;
   }
   EntryRecord heard;
-  if (!rail.receive_record(work_.slot, t.rank((n + step) % M, l), round_, heard))
+  if (!rail.receive_record(work_.slot, t.rank((n + step) % M, l), round, heard))
     return rail.progress(work_.slot), false;
   record_.fold(heard);
   round_++;
@@ -236,6 +283,7 @@ bool Call::see_outcome() {
       context_.node_lines().block(t.local(context_.rank()) % t.rails()).outcome[work_.slot];
   if (line.call.load(std::memory_order_acquire) < work_.call) return false;
   record_.status = line.status;
+  record_.foreign = line.foreign;
   record_.differs = INT32_MAX;
   conclude();
   return true;
@@ -247,11 +295,14 @@ void Call::conclude() {
   status_ = record_.status;
   if (status_.good() && record_.differs != INT32_MAX)
     status_ = {record_.differs, static_cast<int16_t>(Kind::mismatch), Fault::differs, -1};
-  if (t.nodes() > 1 && t.local(context_.rank()) < t.rails()) {
+  if (t.nodes() > 1 && context_.carrier()) {
     OutcomeLine& line = context_.node_lines().block(t.local(context_.rank())).outcome[work_.slot];
     line.status = status_;
+    line.foreign = record_.foreign;
     line.call.store(work_.call, std::memory_order_release);
   }
+  // Transfers of foreign memory can fail midway: then all nodes must hear how the call ended.
+  tell_end_ = status_.good() && record_.foreign && t.nodes() > 1;
   if (!status_.good()) return leave();
   bind();
   phase_ = Phase::lanes;
@@ -260,10 +311,10 @@ void Call::conclude() {
 void Call::bind() {
   Side& s = side();
   const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
-  const bool staged = s.any_foreign && c.has_staged;
+  const bool staged = s.any_foreign && c.plans->has_staged;
   const Node& node = context_.node_lines();
-  work_.plan = staged ? &c.staged : &c.direct;
-  work_.layout = &*c.layout;
+  work_.plan = staged ? &c.plans->staged : &c.plans->direct;
+  work_.layout = &c.plans->layout;
   work_.types = &c.types;
   for (int l = 0; l < node.size(); l++) {
     work_.addresses.param[static_cast<size_t>(l)] = s.table.of(l).data();
@@ -275,8 +326,8 @@ void Call::bind() {
   work_.arithmetic = {op == MPIX_TIDE_AVG, context_.topology().ranks(), arguments_.scale,
                       (arguments_.op & MPIX_TIDE_ACCUMULATE) != 0};
   work_.in_place = arguments_.in_place;
-  work_.stream = (arguments_.reduce ? c.layout->packed_bytes(context_.rank())
-                                    : c.layout->total_bytes()) >= stream_bytes;
+  work_.stream = (arguments_.reduce ? c.plans->layout.packed_bytes(context_.rank())
+                                    : c.plans->layout.total_bytes()) >= stream_bytes;
   work_.lanes = {};
   work_.puts = 0;
   work_.failed = false;
@@ -285,10 +336,7 @@ void Call::bind() {
 }
 
 bool Call::run_lanes() {
-  Rail* rail = context_.topology().nodes() > 1 &&
-                       context_.topology().local(context_.rank()) < context_.topology().rails()
-                   ? context_.rail()
-                   : nullptr;
+  Rail* rail = context_.topology().nodes() > 1 && context_.carrier() ? context_.rail() : nullptr;
   bool moved = false, through = work_.after_puts.empty();
   for (Lane lane : {Lane::rail, Lane::sum, Lane::copy}) {
     moved |= context_.backend().advance(work_, lane);
@@ -321,6 +369,29 @@ bool Call::see_exits() {
       return false;
   if (context_.rail() && !context_.rail()->idle(work_.slot)) return false;
   for (int l = 0; l < node.size(); l++) status_.fold(node.block(l).exit[work_.slot].status);
+  if (!tell_end_) return phase_ = Phase::over, true;
+  record_.status = status_;
+  round_ = 0;
+  record_sent_ = false;
+  phase_ = context_.carrier() ? Phase::end_records : Phase::end_outcome;
+  return true;
+}
+
+void Call::end() {
+  status_ = record_.status;
+  OutcomeLine& line =
+      context_.node_lines().block(context_.node_lines().local_rank()).end[work_.slot];
+  line.status = status_;
+  line.call.store(work_.call, std::memory_order_release);
+  phase_ = Phase::over;
+}
+
+bool Call::see_end() {
+  const Topology& t = context_.topology();
+  const OutcomeLine& line =
+      context_.node_lines().block(t.local(context_.rank()) % t.rails()).end[work_.slot];
+  if (line.call.load(std::memory_order_acquire) < work_.call) return false;
+  status_ = line.status;
   phase_ = Phase::over;
   return true;
 }

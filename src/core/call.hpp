@@ -7,6 +7,8 @@
 //          have entered, and all are well, is any buffer touched: a call that one rank got wrong
 //          moves no data and ends with the same error everywhere.
 //   lanes  the backend carries the plan out.
+//   (Where some rank passed memory that its node does not map and there are several nodes, a second
+//   exchange of records after the exit tells all nodes whether a transfer failed.)
 //   exit   every rank of the node says that it is through; then no peer touches this rank's buffers
 //   any more.
 #pragma once
@@ -33,14 +35,15 @@ struct Arguments {
 // One direction of a group: what its ranks publish, and the arguments last seen with what was found
 // wrong with them.
 struct Side {
-  Side(Context& context, const std::vector<Param>& params, bool reduce);
+  Side(Context& context, const std::vector<std::shared_ptr<Segment>>& tables,
+       const std::vector<Param>& params, bool reduce);
   AddressTable table;               // gathered parameters, or gradients
   std::vector<size_t> full_bytes;   // of each parameter (or gradient); 0: none or frozen
   std::vector<const void*> inputs;  // pointer lists are the user's only until the call is made
   std::vector<void*> outputs;
   Status found;
   uint64_t epoch = 0;  // of the process's memory when it was checked
-  int key = -1;        // op flags, out_dtype, in_place
+  int64_t key = -1;    // op flags, out_dtype, in_place
   bool any_foreign = false;
   int64_t partly_shared = -1;
   int partly_shared_local = 0;
@@ -59,7 +62,8 @@ class Call {
   uint64_t calls(bool reduce) const { return calls_[reduce]; }
 
  private:
-  enum class Phase { over, lines, records, outcome, lanes, exit };
+  Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables);
+  enum class Phase { over, lines, records, outcome, lanes, exit, end_records, end_outcome };
   void start(const Arguments& arguments);
   bool progress();  // goes on as far as it can; true if anything moved
   void publish(const Arguments& arguments);
@@ -71,6 +75,10 @@ class Call {
   bool run_lanes();
   bool see_exits();
   void leave();
+  void end();
+  bool see_end();
+  [[noreturn]] void give_up(const char* why);
+  void notice_given_up();
   Side& side() { return sides_[arguments_.reduce]; }
 
   Group& group_;
@@ -83,7 +91,7 @@ class Call {
   EntryRecord record_;
   std::array<std::array<EntryRecord, 32>, slot_count> sent_;
   int round_ = 0;
-  bool record_sent_ = false;
+  bool record_sent_ = false, tell_end_ = false;
   Work work_;
   std::array<const char*, 2> path_{"none yet", "none yet"};
   std::array<uint64_t, 2> calls_{0, 0};

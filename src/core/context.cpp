@@ -13,13 +13,21 @@ constexpr double attach_timeout_s = 30;
 std::shared_ptr<Context> Context::of(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL)
     throw Error(Kind::comm, "comm: MPI_COMM_NULL has no ranks; pass an intracommunicator");
-  Process& process = Process::get();
+  Process* process = nullptr;
+  std::optional<Error> fault;  // of this rank alone: the others must hear of it
+  try {
+    process = &Process::get();
+  } catch (const Error& e) {
+    if (!Process::usable()) throw;
+    fault = e;
+  }
   int inter = 0;
   if (MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
     throw Error(Kind::comm,
                 "comm: an intercommunicator has two groups; pass an intracommunicator "
                 "(MPI_Intercomm_merge makes one)");
-  if (auto known = process.context_of(comm)) return known;
+  if (process)
+    if (auto known = process->context_of(comm)) return known;
   std::shared_ptr<Context> context(new Context);
   if (MPI_Comm_dup(comm, &context->dup_) != MPI_SUCCESS)
     throw Error(Kind::intern,
@@ -28,9 +36,10 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm) {
   MPI_Comm_get_errhandler(comm, &context->errhandler_);
   MPI_Comm_set_errhandler(context->dup_, MPI_ERRORS_RETURN);
   context->user_ = comm;
+  context->agree(fault);
   context->gather_facts();
   context->attach_nodes();
-  process.keep(comm, context);
+  process->keep(comm, context);
   return context;
 }
 
@@ -56,7 +65,7 @@ void Context::agree(const std::optional<Error>& mine) {
   int me = 0, lowest = 0;
   MPI_Comm_rank(dup_, &me);
   const int report = mine ? me : INT32_MAX;
-  MPI_Allreduce(&report, &lowest, 1, MPI_INT, MPI_MIN, dup_);
+  check_mpi(MPI_Allreduce(&report, &lowest, 1, MPI_INT, MPI_MIN, dup_), "MPI_Allreduce");
   if (lowest == INT32_MAX) return;
   int head[2] = {0, 0};
   std::string text;
@@ -66,9 +75,9 @@ void Context::agree(const std::optional<Error>& mine) {
     head[0] = static_cast<int>(mine->kind());
     head[1] = static_cast<int>(text.size());
   }
-  MPI_Bcast(head, 2, MPI_INT, lowest, dup_);
+  check_mpi(MPI_Bcast(head, 2, MPI_INT, lowest, dup_), "MPI_Bcast");
   text.resize(static_cast<size_t>(head[1]));
-  MPI_Bcast(text.data(), head[1], MPI_CHAR, lowest, dup_);
+  check_mpi(MPI_Bcast(text.data(), head[1], MPI_CHAR, lowest, dup_), "MPI_Bcast");
   throw Error(static_cast<Kind>(head[0]), text);
 }
 
@@ -96,15 +105,19 @@ std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mi
     if (mine) mine->close_descriptor();
     return {mine};
   }
+  const auto progress = [this] {  // a peer may still be inside MPI's exchange before this one
+    int flag = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, dup_, &flag, MPI_STATUS_IGNORE);
+  };
   return Process::get().mailbox.exchange(ticket, topology_.local(rank_), members, has,
-                                         std::move(mine), attach_timeout_s);
+                                         std::move(mine), attach_timeout_s, progress);
 }
 
 void Context::reserve(size_t bytes) {
   uint64_t want = bytes;
   std::vector<uint64_t> wants(static_cast<size_t>(topology_.ranks()));
-  MPI_Allgather(&want, 1, MPI_UINT64_T, wants.data(), 1, MPI_UINT64_T,
-                dup_);  // in communicator order
+  check_mpi(MPI_Allgather(&want, 1, MPI_UINT64_T, wants.data(), 1, MPI_UINT64_T, dup_),
+            "MPI_Allgather");  // in communicator order
   bool grow = false;
   std::vector<bool> has;
   for (int l = 0; l < topology_.size(node()); l++) {

@@ -21,6 +21,10 @@
 
 namespace tide {
 
+// A tag that nobody sends.  A probe that finds a message returns at once, without progress for
+// others.
+constexpr int unused_tag = 32000;
+
 struct Peer {            // facts about a rank of the communicator, gathered once; node-major
   uint64_t process = 0;  // Process::number
   int32_t pid = 0;
@@ -73,8 +77,13 @@ class Context {
   std::vector<uint64_t>
       freed_seen;        // per local rank: how often it had freed memory when we last looked
   void raise(int code);  // the communicator's error handler
+  MPI_Errhandler errhandler() const { return errhandler_; }  // as it was at creation
   void user_freed() { user_ = MPI_COMM_NULL; }
-  void let_go();     // local: frees the duplicate and the memory; at finalize
+  void let_go();       // local: frees the duplicate and the memory; at finalize
+  std::string broken;  // why no call can be made any more; empty: none
+  bool carrier() const {
+    return topology_.local(rank_) < topology_.rails();
+  }                  // has a rail, where there are several nodes
   std::mutex mutex;  // one call at a time drives a communicator
 
  private:

@@ -61,7 +61,7 @@ int shared_leader(
     throw Error(Kind::intern,
                 "MPI_Comm_split_type failed: MPI has no communicator left; free communicators that "
                 "are not in use");
-  MPI_Allreduce(&me, &leader, 1, MPI_INT, MPI_MIN, shared);
+  check_mpi(MPI_Allreduce(&me, &leader, 1, MPI_INT, MPI_MIN, shared), "MPI_Allreduce");
   MPI_Comm_free(&shared);
   return leader;
 }
@@ -89,7 +89,8 @@ void Context::gather_facts() {
   }
   agree(fault);
   std::vector<Facts> all(static_cast<size_t>(size));
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, dup_);
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, dup_),
+            "MPI_Allgather");
   ticket_ = all[0].nonce;
 
   std::map<std::pair<int, int>, int> names;
@@ -126,8 +127,9 @@ void Context::gather_facts() {
       outcome.remote = 0;
   }
   std::vector<Outcome> outcomes(static_cast<size_t>(size));
-  MPI_Allgather(&outcome, sizeof outcome, MPI_BYTE, outcomes.data(), sizeof outcome, MPI_BYTE,
-                dup_);
+  check_mpi(MPI_Allgather(&outcome, sizeof outcome, MPI_BYTE, outcomes.data(), sizeof outcome,
+                          MPI_BYTE, dup_),
+            "MPI_Allgather");
   if (!why.empty())
     log(Level::warn,
         fmt::format("rank {}: the ranks of its node become nodes of their own: {}", me, why));
@@ -164,7 +166,9 @@ void Context::part_nodes(const std::vector<int>& node_of, const std::vector<int>
   rank_ = topology_.position(me);
   for (size_t r = 0; r < peers_.size(); r++)
     peers_[r] = by_comm_rank[static_cast<size_t>(topology_.comm_rank(static_cast<int>(r)))];
-  if (!mine_whole) control_ = {Segment::create(ControlBlock::bytes(1))};
+  together([&] {  // all ranks know that some node fell apart
+    if (!mine_whole) control_ = {Segment::create(ControlBlock::bytes(1))};
+  });
 }
 
 void Context::attach_nodes() {

@@ -41,4 +41,11 @@ class Error : public std::runtime_error {
   Kind kind_;
 };
 
+// MPI's own calls on our communicators return codes.
+inline void check_mpi(int code, const char* what) {
+  if (code != 0)
+    throw Error(Kind::peer, "{} failed (MPI error {}); a peer may be gone: end the job", what,
+                code);
+}
+
 }  // namespace tide

@@ -3,7 +3,6 @@
 #include "core/group.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "core/call.hpp"
 #include "core/fingerprint.hpp"
@@ -50,10 +49,11 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   size_t need = 0;
   const auto widen = [&](const Collective& c) {
     need = std::max(
-        {need, workspace_bytes(c.direct.need), c.has_staged ? workspace_bytes(c.staged.need) : 0});
+        {need, workspace_bytes(c.plans->direct.need), workspace_bytes(c.plans->staged.need)});
   };
   widen(group->gather_);
-  for (const auto& c : group->reduces_) widen(*c);
+  for (const auto& c : group->reduces_)
+    if (c) widen(*c);
   context.reserve(need);
   group->call_ = std::make_unique<Call>(*group);
   if (logs(Level::info) && context.comm_rank() == 0)
@@ -81,30 +81,29 @@ void Group::plan_all() {
   staged_foreign_ = t.largest() > 1 && (foreign == "staged" || !context_->remote_memory());
   options_.chunk_bytes = settings_.bytes("tide_chunk_bytes");
   options_.rank_order = settings_.text("tide_order") == "rank";
-  options_.workspace_bytes = settings_.bytes("tide_workspace_bytes") / slot_count;
+  const size_t bound = settings_.bytes("tide_workspace_bytes");
+  options_.workspace_bytes = bound ? std::max<size_t>(1, bound / slot_count) : 0;
   gather_ = plan_gather();
-  // Own shard types, FP32, FP64: every set of accumulation types that a call can ask for (a
-  // gradient's own type is no wider).
-  for (int out : {0, 3, 4})
-    if (can_reduce(out)) reduce(out);
+  plan_reduces();
 }
 
 Collective Group::plan_gather() const {
   const Topology& t = context_->topology();
-  Collective c;
+  Types types;
   std::vector<uint8_t> bytes;
   for (const Param& p : params_) {
-    c.types.param.push_back(p.full);
-    c.types.shard.push_back(p.shard);
+    types.param.push_back(p.full);
+    types.shard.push_back(p.shard);
     bytes.push_back(static_cast<uint8_t>(bytes_of(p.full)));
   }
-  c.layout.emplace(t, rows_, std::move(bytes));
+  auto plans = std::make_shared<Plans>(Plans{Layout(t, rows_, std::move(bytes))});
   Limits limits;
-  c.direct = plan_allgather(t, *c.layout, limits, options_, context_->rank());
+  plans->direct = plan_allgather(t, plans->layout, limits, options_, context_->rank());
   limits.peer_stores = limits.peer_loads = false;
-  c.has_staged = staged_foreign_;
-  if (c.has_staged) c.staged = plan_allgather(t, *c.layout, limits, options_, context_->rank());
-  return c;
+  plans->has_staged = staged_foreign_;
+  if (staged_foreign_)
+    plans->staged = plan_allgather(t, plans->layout, limits, options_, context_->rank());
+  return {std::move(types), std::move(plans)};
 }
 
 bool Group::can_reduce(int out_dtype) const {
@@ -119,14 +118,14 @@ Types Group::reduce_types(int out_dtype) const {
     const Dtype out = out_dtype ? static_cast<Dtype>(out_dtype) : p.shard;
     types.param.push_back(p.grad);
     types.shard.push_back(out);
-    types.acc.push_back(p.grad == Dtype::fp64 || out == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32);
+    const bool wide = !p.frozen && (p.grad == Dtype::fp64 || out == Dtype::fp64);
+    types.acc.push_back(wide ? Dtype::fp64 : Dtype::fp32);
   }
   return types;
 }
 
-Collective Group::plan_reduce(Types types) const {
+Plans Group::reduce_packing(const Types& types) const {
   const Topology& t = context_->topology();
-  Collective c;
   std::vector<uint8_t> acc, grad;
   for (size_t p = 0; p < params_.size(); p++) {
     acc.push_back(params_[p].frozen ? 0 : static_cast<uint8_t>(bytes_of(types.acc[p])));
@@ -134,33 +133,40 @@ Collective Group::plan_reduce(Types types) const {
   }
   const Layout partials(t, rows_, std::move(acc)), gradients(t, rows_, std::move(grad));
   const bool raw = reduce_scatter_is_raw(t, partials, gradients, options_);
-  c.types = std::move(types);
-  c.layout.emplace(raw ? gradients : partials);
-  Limits limits;
-  const size_t least = reduce_scatter_workspace_min(t, *c.layout, raw, limits, options_);
-  if (options_.workspace_bytes && options_.workspace_bytes < least)
+  return {raw ? gradients : partials, raw};
+}
+
+// A plan depends on the accumulation types alone, so most output types share one.
+void Group::plan_reduces() {
+  const Topology& t = context_->topology();
+  std::vector<std::shared_ptr<Plans>> distinct;
+  for (int out = 0; out < static_cast<int>(reduces_.size()); out++) {
+    if (!can_reduce(out)) continue;
+    Types types = reduce_types(out);
+    std::shared_ptr<const Plans> plans;
+    for (const auto& known : reduces_)
+      if (known && known->types.acc == types.acc) plans = known->plans;
+    if (!plans) plans = distinct.emplace_back(std::make_shared<Plans>(reduce_packing(types)));
+    reduces_[static_cast<size_t>(out)] = Collective{std::move(types), std::move(plans)};
+  }
+  for (const auto& plans : distinct)
+    reduce_min_ = std::max(reduce_min_, reduce_scatter_workspace_min(t, plans->layout, plans->raw,
+                                                                     Limits{}, options_));
+  if (options_.workspace_bytes && options_.workspace_bytes < reduce_min_)
     throw Error(
         Kind::arg,
         "tide_workspace_bytes = {} is too small for this list; the smallest that works is {}",
-        options_.workspace_bytes * slot_count, least * slot_count);
-  c.direct = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
-  limits.peer_stores = limits.peer_loads = false;
-  c.has_staged = staged_foreign_;
-  if (c.has_staged)
-    c.staged = plan_reduce_scatter(t, *c.layout, raw, limits, options_, context_->rank());
-  const_cast<Group*>(this)->reduce_min_ = std::max(reduce_min_, least);
-  return c;
-}
-
-const Collective& Group::reduce(int out_dtype) {
-  const auto known = reduce_of_.find(out_dtype);
-  if (known != reduce_of_.end()) return *known->second;
-  const Types types = reduce_types(out_dtype);
-  for (const auto& c : reduces_)
-    if (c->types.acc == types.acc && c->types.shard == types.shard)
-      return *(reduce_of_[out_dtype] = c.get());
-  reduces_.push_back(std::make_unique<Collective>(plan_reduce(types)));
-  return *(reduce_of_[out_dtype] = reduces_.back().get());
+        settings_.bytes("tide_workspace_bytes"), reduce_min_ * slot_count);
+  for (const auto& plans : distinct) {
+    Limits limits;
+    plans->direct =
+        plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
+    limits.peer_stores = limits.peer_loads = false;
+    plans->has_staged = staged_foreign_;
+    if (staged_foreign_)
+      plans->staged =
+          plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
+  }
 }
 
 std::string Group::param_name(int64_t p) const {
@@ -189,16 +195,16 @@ size_t Group::shard_bytes() const {
 }
 
 size_t Group::gather_workspace_bytes() const {
-  return slot_count * std::max(gather_.direct.need.total(),
-                               gather_.has_staged ? gather_.staged.need.total() : 0);
+  return slot_count *
+         std::max(gather_.plans->direct.need.total(), gather_.plans->staged.need.total());
 }
 
 // Of a rank with a rail; one without needs none, but the number is to be the same everywhere.
 size_t Group::reduce_workspace_bytes() const {
   size_t bytes = 0;
   for (const auto& c : reduces_)
-    bytes =
-        std::max({bytes, c->direct.places.total(), c->has_staged ? c->staged.places.total() : 0});
+    if (c)
+      bytes = std::max({bytes, c->plans->direct.places.total(), c->plans->staged.places.total()});
   return slot_count * bytes;
 }
 

@@ -4,7 +4,7 @@
 // the tables through which the ranks of a node learn each other's addresses, and the one call that
 // a group can have under way.
 #pragma once
-#include <map>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,11 +26,15 @@ struct Param {
   int64_t elems() const { return shape.rows * shape.row_elems; }
 };
 
+struct Plans {  // of one packing
+  Layout layout;
+  bool raw = false;
+  Plan direct = {}, staged = {};  // staged: foreign memory is only reached through the workspace
+  bool has_staged = false;
+};
 struct Collective {  // one collective of a group, for one set of element types
   Types types;
-  std::optional<Layout> layout;
-  Plan direct, staged;  // staged: where foreign memory can only be reached through the workspace
-  bool has_staged = false;
+  std::shared_ptr<const Plans> plans;
 };
 
 class Call;
@@ -44,7 +48,6 @@ class Group {
   ~Group();
 
   Context& context() const { return *context_; }
-  const std::shared_ptr<Context>& context_pointer() const { return context_; }
   const std::vector<Param>& params() const { return params_; }
   const Rows& rows() const { return *rows_; }
   const Settings& settings() const { return settings_; }
@@ -54,15 +57,16 @@ class Group {
   int64_t rows_of(int p, int comm_rank) const { return rows_->count(p, comm_rank); }
 
   const Collective& gather() const { return gather_; }
-  const Collective& reduce(
-      int out_dtype);  // planned at first use of an output type, within the reserved workspace
+  // out_dtype: one that can_reduce; all are planned at creation, within the reserved workspace.
+  const Collective& reduce(int out_dtype) const {
+    return *reduces_.at(static_cast<size_t>(out_dtype));
+  }
   bool can_reduce(
       int out_dtype) const;  // every gradient may be summed into that type (0: its shard type)
   Types reduce_types(int out_dtype) const;
   size_t full_bytes() const, shard_bytes() const;
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
-  bool staged_foreign() const { return staged_foreign_; }
   Call& call() { return *call_; }
 
  private:
@@ -70,7 +74,8 @@ class Group {
   void agree_on_description(bool ragged, const int64_t* first_row);
   void plan_all();
   Collective plan_gather() const;
-  Collective plan_reduce(Types types) const;
+  Plans reduce_packing(const Types& types) const;
+  void plan_reduces();
 
   std::shared_ptr<Context> context_;
   std::vector<Param> params_;
@@ -82,10 +87,8 @@ class Group {
   std::vector<std::string> names_;
   bool staged_foreign_ = false;
   Collective gather_;
-  std::vector<std::unique_ptr<Collective>>
-      reduces_;                                 // one per set of accumulation and output types
-  std::map<int, const Collective*> reduce_of_;  // by out_dtype
-  size_t reduce_min_ = 0, reduce_need_ = 0;
+  std::array<std::optional<Collective>, 5> reduces_;  // by out_dtype; those that can_reduce
+  size_t reduce_min_ = 0;
   std::unique_ptr<Call> call_;
 };
 

@@ -20,7 +20,7 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   const Topology& t = context.topology();
   const Call& call = group.call();
   const bool staged = std::string(call.path(reduce)) == "host-staged";
-  const Plan& plan = staged ? c.staged : c.direct;
+  const Plan& plan = staged ? c.plans->staged : c.plans->direct;
   Json j;
   j["path"] = call.calls(reduce) ? call.path(reduce) : "host-direct";
   j["rail"] = context.rail() ? context.rail()->name() : "none";

@@ -137,7 +137,12 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
     const std::string env = environment_value(variable(s.name).c_str());
     if (!env.empty()) value = env;
     if (s.scope != Setting::environment) {
-      if (const std::string asked = info_value(info, s.name); !asked.empty()) value = asked;
+      if (const std::string asked = info_value(info, s.name); !asked.empty()) {
+        if (s.scope != scope)
+          throw Error(Kind::arg, "info key '{}' belongs to {}; pass it there", s.name,
+                      s.scope == Setting::alloc ? "MPIX_Tide_alloc" : "MPIX_Tide_group_create");
+        value = asked;
+      }
       if (const auto f = force.find(s.name); f != force.end()) value = f->second;
     }
     if (s.scope == scope || s.scope == Setting::environment) check_value(s, value);

@@ -51,19 +51,18 @@ static const char* words(Fault fault) {
              "FP64 shards gathered as BF16, FP16 or FP32";
     case Fault::bad_scale:
       return "scale is not a number; pass a finite scale";
-    case Fault::busy:
-      return "the group is in another call on another thread; one call at a time per group";
     case Fault::null_list:
       return "a list of addresses is NULL although the group has parameters; pass an array with "
              "one entry per parameter";
     case Fault::differs:
       return "collective, group, op, scale or out_dtype differ between ranks; make the same call "
              "everywhere";
-    case Fault::peer_memory:
-      return "memory{} cannot be reached by a rank of the node; allocate it with MPIX_Tide_alloc, "
-             "or set tide_foreign=staged";
     case Fault::transfer:
-      return "a transfer failed; see the log of that rank";
+      return "a transfer of memory that Tide did not allocate failed (its log line says which); "
+             "allocate it with MPIX_Tide_alloc, or set tide_foreign=staged";
+    case Fault::gave_up:
+      return "the rank gave the call up (its own error says why); the communicator cannot be used "
+             "any more: free it";
   }
   return "unknown fault";
 }

@@ -30,11 +30,10 @@ enum class Fault : int16_t {
   uint8_gradient,
   gather_types,
   bad_scale,
-  busy,
   null_list,
   differs,
-  peer_memory,
-  transfer
+  transfer,
+  gave_up
 };
 
 struct Status {

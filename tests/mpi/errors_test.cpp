@@ -126,6 +126,13 @@ TEST(CreateErrors, InfoKeys) {
   check_allgather(list);
 }
 
+TEST(CreateErrors, KeysOfTheAllocCalls) {
+  const MPIX_Tide_param p = param(5, 3);
+  Info share{{"tide_share", "none"}};
+  expect_failure_on_all(world(), create(1, &p, share), {arg}, {"tide_share", "MPIX_Tide_alloc"});
+  expect_usable(world());
+}
+
 TEST(CreateErrors, WorkspaceBelowTheMinimum) {
   const std::vector<MPIX_Tide_param> params = {param(513, 65), param(1031, 33)};
   MPIX_Tide_sizes sizes;
@@ -140,6 +147,18 @@ TEST(CreateErrors, WorkspaceBelowTheMinimum) {
     expect_failure_on_all(world(), create(2, params.data(), info), {arg},
                           {"tide_workspace_bytes", std::to_string(least)});
     expect_usable(world());
+    Info one{{"tide_workspace_bytes", "1"}};  // a bound, not "Tide's choice"
+    expect_failure_on_all(world(), create(2, params.data(), one), {arg}, {"tide_workspace_bytes"});
+    // The named minimum holds for every output type: fp32 gradients may be summed in fp64.
+    const std::vector<MPIX_Tide_param> single = {param(513, 65, MPIX_TIDE_FP32)};
+    MPIX_Tide_sizes wide;
+    {
+      List list(world(), single);
+      TIDE_OK(MPIX_Tide_group_sizes(list.group(), &wide));
+    }
+    Info just{{"tide_workspace_bytes", std::to_string(wide.reduce_scatter_workspace_min_bytes)}};
+    List fits(world(), single, just);
+    check_reduce_scatter(fits, {.out_dtype = MPIX_TIDE_FP64});
   } else {
     EXPECT_EQ(1u, world().members.size()) << "several nodes need workspace";
   }
@@ -217,6 +236,10 @@ TEST(CallErrors, OperationsAndTypes) {
         },
         {unsupported});
   }
+  // The same lists again with another flag and type: nothing of the last check may be taken over.
+  TIDE_OK(reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM | MPIX_TIDE_NULL_IS_ZERO, list, grads));
+  TIDE_OK(reduce(0, MPIX_TIDE_SUM | MPIX_TIDE_NULL_IS_ZERO, list, grads));
+  expect_failure_on_all(world(), reduce(0x100, MPIX_TIDE_SUM, list, grads), {arg}, {"out_dtype"});
   check_reduce_scatter(list, {.out_dtype = MPIX_TIDE_FP32});
 }
 

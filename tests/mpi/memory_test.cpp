@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -326,6 +327,47 @@ TEST(Foreign, PathIsTheOneAskedFor) {
     EXPECT_TRUE(foreign.find("host-cma") != std::string::npos ||
                 foreign.find("host-staged") != std::string::npos)
         << foreign;
+}
+
+// A rank passes a page that nobody may touch.  It owns no row itself, so only its peer's transfer
+// fails; all ranks of all nodes must hear of it, and the next call must be right.
+TEST(Foreign, FailedTransferIsAnErrorOnAllNodes) {
+  const char* asked = std::getenv("TIDE_FOREIGN");
+  const Team& team = world();
+  if (asked && std::strcmp(asked, "staged") == 0)
+    GTEST_SKIP() << "staging copies on the owner's side";
+  size_t node = 0;
+  while (node < team.members.size() &&
+         std::find(team.members[node].begin(), team.members[node].end(), 0) ==
+             team.members[node].end())
+    ++node;
+  if (team.members[node].size() < 2) GTEST_SKIP() << "rank 0 has no peer on its node";
+  const int victim = team.members[node][1];
+  List list(team, {param(1, 64)});
+  Pieces shards(team, Memory::tide, list.shard_bytes()),
+      params(team, Memory::foreign, list.full_bytes());
+  void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* full = team.rank == victim ? page : params.list()[0];
+  expect_failure_on_all(team,
+                        MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), &full, list.group()),
+                        {{MPIX_TIDE_ERR_PEER, 0}}, {"rank 0"});
+  munmap(page, 4096);
+  check_allgather(list, {.shards = Memory::foreign, .params = Memory::foreign});
+  check_reduce_scatter(list, {.grads = Memory::foreign, .shards = Memory::foreign});
+}
+
+TEST(Foreign, OrdinaryMemoryOfALoneRankIsDirect) {
+  MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+  const MPIX_Tide_param p = param(4, 1, MPIX_TIDE_FP32);
+  TIDE_OK(MPIX_Tide_group_create(MPI_COMM_SELF, 1, &p, MPI_INFO_NULL, &group));
+  float shard[4] = {1, 2, 3, 4}, full[4] = {};
+  void *from = shard, *to = full;
+  TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(&from), &to, group));
+  EXPECT_EQ(4.0F, full[3]);
+  char text[8192];
+  TIDE_OK(MPIX_Tide_group_report(group, text, sizeof text, nullptr));
+  EXPECT_EQ(nullptr, std::strstr(text, "host-cma")) << text;
+  TIDE_OK(MPIX_Tide_group_free(&group));
 }
 
 TEST(Foreign, LargeTransfersInManySlices) {

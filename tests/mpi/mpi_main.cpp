@@ -95,11 +95,14 @@ const char* value_of(int argc, char** argv, const char* name) {
 void check_launch(const char* program, const char* ranks) {
   const int wanted = ranks ? std::atoi(ranks) : size;
   if (wanted == size) return;
-  std::fprintf(stderr,
-               "%s: %d ranks were asked for, MPI_COMM_WORLD has %d.  Hint: the mpiexec of another "
-               "MPI, or srun without "
-               "its --mpi option, starts every process as rank 0 of 1\n",
-               program, wanted, size);
+  if (rank == 0)
+    std::fprintf(
+        stderr,
+        "%s: %d ranks were asked for, MPI_COMM_WORLD has %d.  Hint: the mpiexec of another "
+        "MPI, or srun without "
+        "its --mpi option, starts every process as rank 0 of 1\n",
+        program, wanted, size);
+  sleep(rank == 0 ? 1 : 5);  // an abort may overtake the message on its way through the launcher
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 

@@ -44,7 +44,7 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
     }
     try {
       act(part);
-    } catch (const Error& e) {  // of foreign memory; peers count on our signals, so go on
+    } catch (const std::exception& e) {  // of foreign memory; peers count on our signals: go on
       if (!work.failed) log(Level::error, e.what());
       work.failed = true;
     }

@@ -29,6 +29,7 @@ struct alignas(64) EntryLine {  // written by its owner, then published by `call
 struct alignas(64) OutcomeLine {  // a carrier tells the local ranks of its rail what all nodes said
   std::atomic<uint64_t> call;
   Status status;
+  uint32_t foreign;
 };
 struct alignas(64) ExitLine {
   std::atomic<uint64_t> call;
@@ -39,7 +40,8 @@ struct alignas(64) SignalRow {  // written by one local rank
 };
 struct ControlBlock {
   EntryLine entry[slot_count];
-  OutcomeLine outcome[slot_count];
+  OutcomeLine outcome[slot_count];  // of the entry
+  OutcomeLine end[slot_count];      // of the whole call, where a transfer could fail
   ExitLine exit[slot_count];
   SignalRow* row(int slot, int sender, int local_size) {
     return reinterpret_cast<SignalRow*>(this + 1) + static_cast<size_t>(slot) * local_size + sender;

@@ -10,14 +10,10 @@ constexpr int max_rounds = 32, record_tag = slot_count * index_count;
 
 void EntryRecord::fold(const EntryRecord& other) {
   status.fold(other.status);
+  foreign |= other.foreign;
   differs = std::min(differs, other.differs);
   if (other.hash != hash) differs = std::min(differs, std::max(hash_rank, other.hash_rank));
   if (other.hash_rank < hash_rank) hash = other.hash, hash_rank = other.hash_rank;
-}
-
-static void check(int code, const char* what) {
-  if (code != MPI_SUCCESS)
-    throw Error(Kind::peer, "{} failed on a rail (MPI error {}); a peer may be gone", what, code);
 }
 
 MpiRail::MpiRail(MPI_Comm comm, const Topology& topology) : comm_(comm), topology_(topology) {
@@ -37,10 +33,10 @@ void MpiRail::begin(int s) {
 }
 
 void MpiRail::send_record(int s, int peer, int round, const EntryRecord& record) {
-  check(MPI_Isend(&record, sizeof record, MPI_BYTE, topology_.comm_rank(peer),
-                  record_tag + s * max_rounds + round, comm_,
-                  &slots_[s].records_sent[static_cast<size_t>(round)]),
-        "MPI_Isend");
+  check_mpi(MPI_Isend(&record, sizeof record, MPI_BYTE, topology_.comm_rank(peer),
+                      record_tag + s * max_rounds + round, comm_,
+                      &slots_[s].records_sent[static_cast<size_t>(round)]),
+            "MPI_Isend");
 }
 
 bool MpiRail::receive_record(int s, int peer, int round, EntryRecord& record) {
@@ -48,11 +44,11 @@ bool MpiRail::receive_record(int s, int peer, int round, EntryRecord& record) {
   const size_t k = static_cast<size_t>(round);
   MPI_Request& posted = slot.records_posted[k];
   if (posted == MPI_REQUEST_NULL)
-    check(MPI_Irecv(&slot.records[k], sizeof record, MPI_BYTE, topology_.comm_rank(peer),
-                    record_tag + s * max_rounds + round, comm_, &posted),
-          "MPI_Irecv");
+    check_mpi(MPI_Irecv(&slot.records[k], sizeof record, MPI_BYTE, topology_.comm_rank(peer),
+                        record_tag + s * max_rounds + round, comm_, &posted),
+              "MPI_Irecv");
   int flag = 0;
-  check(MPI_Test(&posted, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+  check_mpi(MPI_Test(&posted, &flag, MPI_STATUS_IGNORE), "MPI_Test");
   if (flag) record = slot.records[k];
   return flag != 0;
 }
@@ -70,9 +66,10 @@ void MpiRail::open(int s, int peer, const Incoming& incoming, void* address) {
   for (size_t at = 0; at < incoming.bytes; at += incoming.chunk) {
     const size_t bytes = std::min(incoming.chunk, incoming.bytes - at);
     c.posted.push_back(MPI_REQUEST_NULL);
-    check(MPI_Irecv(static_cast<char*>(address) + at, static_cast<int>(bytes), MPI_BYTE,
-                    topology_.comm_rank(peer), tag(s, incoming.signal), comm_, &c.posted.back()),
-          "MPI_Irecv");
+    check_mpi(
+        MPI_Irecv(static_cast<char*>(address) + at, static_cast<int>(bytes), MPI_BYTE,
+                  topology_.comm_rank(peer), tag(s, incoming.signal), comm_, &c.posted.back()),
+        "MPI_Irecv");
   }
 }
 
@@ -80,9 +77,9 @@ void MpiRail::put(int s, const Put& put, const void* source, uint64_t) {
   Slot& slot = slots_[s];
   slot.sending.push_back({MPI_REQUEST_NULL, put.bytes});
   slot.in_flight_bytes += put.bytes;
-  check(MPI_Isend(source, static_cast<int>(put.bytes), MPI_BYTE, topology_.comm_rank(put.peer),
-                  tag(s, put.signal), comm_, &slot.sending.back().request),
-        "MPI_Isend");
+  check_mpi(MPI_Isend(source, static_cast<int>(put.bytes), MPI_BYTE, topology_.comm_rank(put.peer),
+                      tag(s, put.signal), comm_, &slot.sending.back().request),
+            "MPI_Isend");
 }
 
 bool MpiRail::may_put(int s, size_t bytes, size_t cap) const {
@@ -93,7 +90,7 @@ bool MpiRail::may_put(int s, size_t bytes, size_t cap) const {
 void MpiRail::poll(Channel& c) {
   while (!c.posted.empty()) {
     int flag = 0;
-    check(MPI_Test(&c.posted.front(), &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    check_mpi(MPI_Test(&c.posted.front(), &flag, MPI_STATUS_IGNORE), "MPI_Test");
     if (!flag) return;
     c.posted.pop_front();
     c.arrived++;
@@ -111,7 +108,7 @@ bool MpiRail::arrived(int s, int peer, int index, uint64_t until) {
 void MpiRail::poll_sends(Slot& slot) {
   while (!slot.sending.empty()) {
     int flag = 0;
-    check(MPI_Test(&slot.sending.front().request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    check_mpi(MPI_Test(&slot.sending.front().request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
     if (!flag) return;
     slot.in_flight_bytes -= slot.sending.front().bytes;
     slot.sending.pop_front();
@@ -135,8 +132,8 @@ bool MpiRail::idle(int s) {
   poll_sends(slot);
   if (!slot.sending.empty()) return false;
   int flag = 0;
-  check(MPI_Testall(max_rounds, slot.records_sent.data(), &flag, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
+  check_mpi(MPI_Testall(max_rounds, slot.records_sent.data(), &flag, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
   return flag != 0;
 }
 
