@@ -34,7 +34,7 @@ class Rail {
                               EntryRecord& record) = 0;  // true once it is there
   // The peer may put into this region of mine, at this address.
   virtual void open(int slot, int peer, const Incoming& incoming, void* address) = 0;
-  virtual void put(int slot, const Put& put, const void* source, uint64_t call) = 0;
+  virtual void put(int slot, const Put& put, const void* source) = 0;
   virtual bool may_put(int slot, size_t bytes,
                        size_t cap) const = 0;  // bytes in flight stay under the cap
   virtual void signal(int slot, int peer,

@@ -65,7 +65,6 @@ class Context {
   // node needs more.
   void reserve(size_t bytes);
   char* workspace(int local, int slot) const;
-  std::vector<std::shared_ptr<Segment>> workspace_segments() const { return workspace_; }
   size_t workspace_bytes(int local) const {
     return workspace_[static_cast<size_t>(local)]
                ? workspace_[static_cast<size_t>(local)]->bytes() / slot_count

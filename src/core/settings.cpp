@@ -165,10 +165,6 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
 size_t Settings::bytes(const std::string& name) const {
   return std::strtoull(text(name).c_str(), nullptr, 10);
 }
-double Settings::seconds(const std::string& name) const {
-  return std::strtod(text(name).c_str(), nullptr);
-}
-
 void check_environment() {
   if (const std::string level = environment_value("TIDE_LOG");
       !level.empty() && !set_log_level(level))

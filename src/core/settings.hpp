@@ -30,7 +30,6 @@ class Settings {
   static Settings read(MPI_Info info, Setting::Scope scope);
   const std::string& text(const std::string& name) const { return value_.at(name); }
   size_t bytes(const std::string& name) const;
-  double seconds(const std::string& name) const;
 
  private:
   std::map<std::string, std::string> value_;

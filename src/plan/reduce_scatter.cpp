@@ -141,9 +141,8 @@ struct Planner {
   }
   // Rows of one chunk stand side by side, `bytes` apart.
   size_t landing_slot(int c) const { return c % cuts.slots * slice * cuts.landing_rows; }
-  size_t landing_offset(int from, int to_node, int c, size_t bytes) const {
+  size_t landing_offset(int from, int c, size_t bytes) const {
     if (latin) return landing_slot(c) + (from / g * g + sub_slice_of(from, l)) * slice;
-    (void)to_node;
     return landing_slot(c) + (raw ? t.first(from) : from) * bytes;
   }
 
@@ -212,7 +211,7 @@ struct Planner {
     const auto a = arrival_at(arrival);
     if (!a || !a->bytes) return;
     const size_t row = slice_bytes(a->from, l, {n, a->c});
-    const Region place = self(Buffer::landing, landing_offset(a->from, n, a->c, row));
+    const Region place = self(Buffer::landing, landing_offset(a->from, a->c, row));
     plan.add(Lane::sum,
              Signal{t.rank(a->from, l), credit, Incoming{landed, place, a->bytes, a->bytes}});
   }
@@ -296,7 +295,7 @@ struct Planner {
     if (!x) return;
     if (M == 1)
       return add_up(own, *x, [](const Part& p) { return Region{Buffer::shard, p.interval.rank}; });
-    const size_t at = landing_offset(n, n, x->c, slice_bytes(n, l, *x));
+    const size_t at = landing_offset(n, x->c, slice_bytes(n, l, *x));
     if (raw) return copy_rows(self(Buffer::landing, at), *x);
     add_up(own, *x, [&](const Part& p) { return self(Buffer::landing, at + p.offset); });
   }
@@ -325,7 +324,7 @@ struct Planner {
                            : self(Buffer::partial, k % cuts.sends * slice);
     plan.add(Lane::rail, Put{peer,
                              landed,
-                             {Buffer::landing, peer, landing_offset(n, x->m, x->c, row)},
+                             {Buffer::landing, peer, landing_offset(n, x->c, row)},
                              src,
                              row * (raw ? L : 1)});
     if (raw && !loads)

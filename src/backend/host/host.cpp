@@ -112,7 +112,7 @@ bool HostBackend::put(Work& work, const Put& put) {
   const int me = node_.local_rank();
   const char* source = work.addresses.workspace[me] +
                        region_start(work.plan->places, put.src.buffer) + put.src.offset;
-  rail_->put(work.slot, put, source, work.call);
+  rail_->put(work.slot, put, source);
   work.puts++;
   return true;
 }

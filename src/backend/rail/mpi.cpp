@@ -73,7 +73,7 @@ void MpiRail::open(int s, int peer, const Incoming& incoming, void* address) {
   }
 }
 
-void MpiRail::put(int s, const Put& put, const void* source, uint64_t) {
+void MpiRail::put(int s, const Put& put, const void* source) {
   Slot& slot = slots_[s];
   slot.sending.push_back({MPI_REQUEST_NULL, put.bytes});
   slot.in_flight_bytes += put.bytes;

@@ -22,7 +22,7 @@ class MpiRail : public Rail {
   void send_record(int slot, int peer, int round, const EntryRecord& record) override;
   bool receive_record(int slot, int peer, int round, EntryRecord& record) override;
   void open(int slot, int peer, const Incoming& incoming, void* address) override;
-  void put(int slot, const Put& put, const void* source, uint64_t call) override;
+  void put(int slot, const Put& put, const void* source) override;
   bool may_put(int slot, size_t bytes, size_t cap) const override;
   void signal(int, int, int) override {}
   bool arrived(int slot, int peer, int index, uint64_t until) override;
