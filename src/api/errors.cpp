@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "api/guard.hpp"
 #include "core/log.hpp"
@@ -104,7 +105,7 @@ int error_code(Kind kind, const std::string& message) {
 }
 
 // A plain class prints no detail when the handler aborts the job: say it first.
-static void tell_before_abort(MPI_Errhandler set, int code) {
+static void say_detail(MPI_Errhandler set, int code) {
   const std::lock_guard lock(mutex);
   if (set == MPI_ERRORS_ARE_FATAL && !kind_of_code.count(code)) log(Level::error, last_message);
 }
@@ -112,7 +113,7 @@ static void tell_before_abort(MPI_Errhandler set, int code) {
 static void tell_before_abort(MPI_Comm comm, int code) {
   MPI_Errhandler set = MPI_ERRHANDLER_NULL;
   if (MPI_Comm_get_errhandler(comm, &set) != MPI_SUCCESS) return;
-  tell_before_abort(set, code);
+  say_detail(set, code);
   if (set != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&set);
 }
 
@@ -138,31 +139,70 @@ static int code_of(const std::function<void()>& act) {
   }
 }
 
+static void check_usable() {
+  if (!Process::usable())
+    throw Error(Kind::other,
+                "Tide is used before MPI_Init or after MPI_Finalize; call it in between");
+}
+
 int guard(MPI_Comm comm, const std::function<void()>& act) {
-  const int code = code_of(act);
+  const int code = code_of([&] {
+    check_usable();
+    act();
+  });
   if (code != MPI_SUCCESS) raise_on(comm, code);
   return code;
 }
 
-int guard_local(const std::function<void()>& act) { return guard(MPI_COMM_NULL, act); }
+int guard_local(const std::function<void()>& act) {
+  const int code = code_of(act);
+  if (code != MPI_SUCCESS) raise_on(MPI_COMM_NULL, code);
+  return code;
+}
+
+// The handles that live: a copy of a freed one must not be followed.
+static std::unordered_map<MPIX_Tide_group, std::shared_ptr<Group>> live_groups;
+
+MPIX_Tide_group make_handle(std::shared_ptr<Group> group) {
+  auto* handle = new MPIX_Tide_group_s;
+  const std::lock_guard lock(mutex);
+  live_groups[handle] = std::move(group);
+  return handle;
+}
+
+static std::shared_ptr<Group> find(MPIX_Tide_group handle) {
+  const std::lock_guard lock(mutex);
+  const auto at = live_groups.find(handle);
+  return at == live_groups.end() ? nullptr : at->second;
+}
+
+bool free_handle(MPIX_Tide_group handle) {
+  std::shared_ptr<Group> last;  // let go outside of the lock
+  const std::lock_guard lock(mutex);
+  const auto at = live_groups.find(handle);
+  if (at == live_groups.end()) return false;
+  last = std::move(at->second);
+  live_groups.erase(at);
+  delete handle;
+  return true;
+}
 
 int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
-  if (handle == MPIX_TIDE_GROUP_NULL)
+  const std::shared_ptr<Group> keep = find(handle);  // an error handler may free the handle
+  if (!keep)
     return guard_local([] {
       throw Error(Kind::arg,
-                  "group: MPIX_TIDE_GROUP_NULL; pass a group from MPIX_Tide_group_create");
+                  "group: not a live group (null, or freed); pass one from MPIX_Tide_group_create");
     });
-  const std::shared_ptr<Group> keep = handle->group;  // an error handler may free the handle
   const int code = code_of([&] {
-    if (!Process::usable())
-      throw Error(Kind::other, "Tide is used after MPI_Finalize; call it before");
+    check_usable();
     act(*keep);
   });
   if (code != MPI_SUCCESS) {
     if (Process::usable() && keep->context().user() != MPI_COMM_NULL)
       tell_before_abort(keep->context().user(), code);
     else if (Process::usable())
-      tell_before_abort(keep->context().errhandler(), code);
+      say_detail(keep->context().errhandler(), code);
     keep->context().raise(code);
   }
   return code;

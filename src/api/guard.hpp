@@ -12,11 +12,12 @@
 #include "core/group.hpp"
 #include "mpix_tide.h"
 
-struct MPIX_Tide_group_s {
-  std::shared_ptr<tide::Group> group;
-};
+struct MPIX_Tide_group_s {};  // a name; what it names is looked up
 
 namespace tide {
+
+MPIX_Tide_group make_handle(std::shared_ptr<Group> group);
+bool free_handle(MPIX_Tide_group handle);  // false: not a live one
 
 // Code of an error; its text reaches MPI_Error_string and MPIX_Tide_error_message.
 int error_code(Kind kind, const std::string& message);

@@ -70,7 +70,8 @@ Status check_overlap(const Group& group, const std::vector<Range>& inputs,
                            bytes_of(param.full);
       if (!reduce && in.param == out->param && in.begin == own && param.shard == param.full)
         continue;
-      return report(group, Kind::buffer, Fault::inputs_in_outputs, in.param);
+      return report(group, Kind::buffer,
+                    reduce ? Fault::grads_in_outputs : Fault::inputs_in_outputs, in.param);
     }
   }
   return {};

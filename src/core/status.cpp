@@ -20,6 +20,9 @@ static const char* words(Fault fault) {
     case Fault::inputs_in_outputs:
       return "input and output{} overlap; only this rank's own rows of the parameter (or "
              "MPIX_TIDE_IN_PLACE) may be gathered in place";
+    case Fault::grads_in_outputs:
+      return "gradient{} overlaps an output; a reduce-scatter needs shards apart from its "
+             "gradients";
     case Fault::outputs_overlap:
       return "output{} overlaps another output; give every parameter storage of its own";
     case Fault::shared_gradient:
@@ -29,7 +32,8 @@ static const char* words(Fault fault) {
       return "reduce-scatter output{} lies in node-shared memory (tide_share=node); allocate "
              "shards with tide_share=none";
     case Fault::partly_shared:
-      return "parameter{} is node-shared storage (tide_share=node) on some ranks of a node or at "
+      return "node-shared storage{} (tide_share=node) is passed by some ranks of a node only, or "
+             "at "
              "different offsets; all ranks of the node must pass the same range";
     case Fault::in_place_types:
       return "parameter{} has different shard and gathered types, which cannot be gathered in "

@@ -18,6 +18,7 @@ enum class Fault : int16_t {
   unaligned_input,
   unaligned_output,
   inputs_in_outputs,
+  grads_in_outputs,
   outputs_overlap,
   shared_gradient,
   shared_output,

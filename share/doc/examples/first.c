@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   MPIX_Tide_group group;
   MPIX_Tide_group_create(MPI_COMM_WORLD, 1, &weight, MPI_INFO_NULL, &group);
 
-  float mine[4], full[4], grad[4], sum[4]; /* a shard has 4 rows at most, on one rank */
+  float mine[4], full[4], grad[4], sum[4]; /* on one rank the shard is all 4 rows */
   for (int row = 0; row < 4; ++row) mine[row] = grad[row] = rank + 1;
   void *shards[] = {mine}, *params[] = {full}, *grads[] = {grad}, *sums[] = {sum};
   MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards), params, group);
