@@ -160,8 +160,9 @@ int guard_local(const std::function<void()>& act) {
   return code;
 }
 
-// The handles that live: a copy of a freed one must not be followed.
-static std::unordered_map<MPIX_Tide_group, std::shared_ptr<Group>> live_groups;
+// The handles that live: a copy of a freed one must not be followed.  Never destroyed: a user's
+// static destructor may still free a group.
+static auto& live_groups = *new std::unordered_map<MPIX_Tide_group, std::shared_ptr<Group>>;
 
 MPIX_Tide_group make_handle(std::shared_ptr<Group> group) {
   auto* handle = new MPIX_Tide_group_s;
