@@ -6,6 +6,7 @@
 
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/launch.hpp"
 #include "core/settings.hpp"
 
 namespace tide {
@@ -40,6 +41,7 @@ Process& Process::get() {
 
 Process::Process() : number(random_number()), probe_word(random_number()) {
   check_environment();
+  check_launch();
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_context, &context_key_, nullptr);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &self_key_, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, self_key_, this);
