@@ -27,7 +27,7 @@ told() {
   echo "$verdict: $*"
   [ "$verdict" = ok ] || { echo "$out"; failed=1; }
 }
-run=("$program" --gtest_filter=Exact.Small)
+run=("$program" --gtest_color=no --gtest_filter=Exact.Small)
 pmi='srun --mpi=pmi'
 told 1 'SLURM_NTASKS is 4' "$pmi" -- env SLURM_NTASKS=4 SLURM_PROCID=2 "${run[@]}"
 told 1 'SLURM_STEP_NUM_TASKS is 3' "$pmi" -- env SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 SLURM_PROCID=0 "${run[@]}"

@@ -101,13 +101,13 @@ TEST(Limits, DescriptorsOnAKnownCommunicator) {
 }
 
 TEST(Limits, AddressSpaceForMemory) {
-  // 128 MiB for each rank of a node, with room for some of them.
-  for (const rlim_t free : {rlim_t{32} << 20, rlim_t{160} << 20}) {
+  // 64 MiB for each rank of a node, with room for some of them.
+  for (const rlim_t free : {rlim_t{16} << 20, rlim_t{80} << 20}) {
     under(RLIMIT_AS, free, true, "RLIMIT_AS",
-          [](const Team& t) { return allocate(t, MPI_Aint{128} << 20); });
+          [](const Team& t) { return allocate(t, MPI_Aint{64} << 20); });
   }
-  under(RLIMIT_AS, rlim_t{32} << 20, true, "RLIMIT_AS", [](const Team& t) {
-    return allocate(t, MPI_Aint{128} << 20, Info{{"tide_share", "node"}});
+  under(RLIMIT_AS, rlim_t{16} << 20, true, "RLIMIT_AS", [](const Team& t) {
+    return allocate(t, MPI_Aint{64} << 20, Info{{"tide_share", "node"}});
   });
 }
 
@@ -115,11 +115,11 @@ TEST(Limits, AddressSpaceForMemory) {
 TEST(Limits, AddressSpaceForTheWorkspace) {
   if (world().members.size() == 1) GTEST_SKIP() << "one node needs no workspace";
   MPIX_Tide_sizes sizes;
-  List list(world(), {param(4 << 20, 65)});
+  List list(world(), {param(1 << 20, 65)});
   TIDE_OK(MPIX_Tide_group_sizes(list.group(), &sizes));
-  ASSERT_LT(MPI_Count{64} << 20, sizes.reduce_scatter_workspace_bytes);
-  under(RLIMIT_AS, rlim_t{32} << 20, true, "RLIMIT_AS",
-        [](const Team& t) { return create(t, 4 << 20); });
+  ASSERT_LT(MPI_Count{32} << 20, sizes.reduce_scatter_workspace_bytes);
+  under(RLIMIT_AS, rlim_t{16} << 20, true, "RLIMIT_AS",
+        [](const Team& t) { return create(t, 1 << 20); });
 }
 
 // MPICH has 2,046 communicators.  None left, then one (Tide needs two for a moment).
