@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/launch.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
 
@@ -45,6 +46,7 @@ Process::Process()
       probe_word(random_number()),
       progress_(std::make_unique<Progress>()) {
   check_environment();
+  check_launch();
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_context, &context_key_, nullptr);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &self_key_, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, self_key_, this);
