@@ -6,12 +6,22 @@
 namespace simulator {
 
 struct Collective {
-  enum class Kind { barrier, broadcast, gather, all_gather, all_to_all, reduce, all_reduce, duplicate, split };
+  enum class Kind {
+    barrier,
+    broadcast,
+    gather,
+    all_gather,
+    all_to_all,
+    reduce,
+    all_reduce,
+    duplicate,
+    split
+  };
   Kind kind{};
   int root = 0, op = 0;
   std::vector<bool> arrived;
   std::vector<std::vector<unsigned char>> data;  // of each rank
-  size_t count = 0, left = 0;  // ranks that came, and that completed
+  size_t count = 0, left = 0;                    // ranks that came, and that completed
   std::vector<std::shared_ptr<Channel>> made;    // communicators, one for each color
   bool enough_for(int rank) const;
 };

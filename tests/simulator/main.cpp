@@ -35,7 +35,8 @@ void say_seed(int signal) {
 }
 
 std::string command(const Settings& s, uint64_t seed) {
-  return s.program + " --workload " + s.workload + " --mode " + s.mode + " --seed " + std::to_string(seed);
+  return s.program + " --workload " + s.workload + " --mode " + s.mode + " --seed " +
+         std::to_string(seed);
 }
 
 // V19 in many sizes: odd counts of nodes, with one rank a node, and with two for the smaller ones.
@@ -60,23 +61,26 @@ Outcome run_seed(const Settings& s, uint64_t seed) {
 bool check_seed(const Settings& s, uint64_t seed) {
   std::snprintf(now_running, sizeof now_running, "%s", command(s, seed).c_str());
   alarm(most_s_a_seed);
-  if (s.verbose && s.workload == "random") std::fprintf(stderr, "%s", random_case(seed).text().c_str());
+  if (s.verbose && s.workload == "random")
+    std::fprintf(stderr, "%s", random_case(seed).text().c_str());
   Outcome outcome = run_seed(s, seed);
   const bool again = s.mode == "deterministic" && (s.twice || seed % twice_every == 0);
   if (again && outcome.failure.empty()) {
     const Outcome second = run_seed(s, seed);
     if (second.log_hash != outcome.log_hash)
-      outcome.failure = "run twice, the seed gives two executions: " + std::to_string(outcome.turns) + " and " +
-                        std::to_string(second.turns) + " turns\n" + second.failure;
+      outcome.failure =
+          "run twice, the seed gives two executions: " + std::to_string(outcome.turns) + " and " +
+          std::to_string(second.turns) + " turns\n" + second.failure;
   }
   alarm(0);
   if (s.verbose)
-    std::fprintf(stderr, "seed %llu: %llu turns, %.6f s, log %016llx\n", static_cast<unsigned long long>(seed),
+    std::fprintf(stderr, "seed %llu: %llu turns, %.6f s, log %016llx\n",
+                 static_cast<unsigned long long>(seed),
                  static_cast<unsigned long long>(outcome.turns), outcome.simulated_s,
                  static_cast<unsigned long long>(outcome.log_hash));
   if (outcome.failure.empty()) return true;
-  std::fprintf(stderr, "seed %llu: %sreplay: %s\n", static_cast<unsigned long long>(seed), outcome.failure.c_str(),
-               command(s, seed).c_str());
+  std::fprintf(stderr, "seed %llu: %sreplay: %s\n", static_cast<unsigned long long>(seed),
+               outcome.failure.c_str(), command(s, seed).c_str());
   return false;
 }
 
@@ -85,11 +89,15 @@ bool check_seed(const Settings& s, uint64_t seed) {
 int main(int argc, char** argv) {
   Settings s;
   s.program = argv[0];
-  CLI::App app("All ranks of Tide in one process, over a simulated MPI: each seed is one execution.");
+  CLI::App app(
+      "All ranks of Tide in one process, over a simulated MPI: each seed is one execution.");
   app.add_option("--seeds", s.seeds, "first:end, the end not included")->capture_default_str();
   app.add_option("--seed", s.seed, "this one alone");
-  app.add_option("--mode", s.mode)->check(CLI::IsMember({"deterministic", "free"}))->capture_default_str();
-  app.add_option("--workload", s.workload, "random calls, a sweep over node counts, or memory that is refused")
+  app.add_option("--mode", s.mode)
+      ->check(CLI::IsMember({"deterministic", "free"}))
+      ->capture_default_str();
+  app.add_option("--workload", s.workload,
+                 "random calls, a sweep over node counts, or memory that is refused")
       ->check(CLI::IsMember({"random", "sweep", "refusals"}))
       ->capture_default_str();
   app.add_flag("--verbose", s.verbose, "tell every event");
@@ -104,12 +112,14 @@ int main(int argc, char** argv) {
   if (s.seed >= 0) {
     first = static_cast<uint64_t>(s.seed), end = first + 1;
   } else if (std::sscanf(s.seeds.c_str(), "%lu:%lu", &first, &end) != 2 || end <= first) {
-    std::fprintf(stderr, "--seeds: '%s' is not first:end; write for example 0:200\n", s.seeds.c_str());
+    std::fprintf(stderr, "--seeds: '%s' is not first:end; write for example 0:200\n",
+                 s.seeds.c_str());
     return 2;
   }
   uint64_t failed = 0;
   for (uint64_t seed = first; seed < end && failed < 5; seed++) failed += !check_seed(s, seed);
-  std::printf("%llu seeds of workload %s, %llu failed\n", static_cast<unsigned long long>(end - first),
-              s.workload.c_str(), static_cast<unsigned long long>(failed));
+  std::printf("%llu seeds of workload %s, %llu failed\n",
+              static_cast<unsigned long long>(end - first), s.workload.c_str(),
+              static_cast<unsigned long long>(failed));
   return failed != 0;
 }

@@ -12,7 +12,7 @@
 namespace simulator {
 
 static const char* name_of(Collective::Kind kind) {
-  static const char* names[] = {"barrier", "broadcast", "gather", "all-gather", "all-to-all",
+  static const char* names[] = {"barrier", "broadcast",  "gather",    "all-gather", "all-to-all",
                                 "reduce",  "all-reduce", "duplicate", "split"};
   return names[static_cast<int>(kind)];
 }
@@ -36,8 +36,7 @@ static std::string missing(const Collective& c) {
   return text;
 }
 
-MPI_Request begin(MPI_Comm comm, const Part& part,
-                  std::function<void(const Collective&)> finish) {
+MPI_Request begin(MPI_Comm comm, const Part& part, std::function<void(const Collective&)> finish) {
   if (!comm) misuse("a collective on no communicator");
   const uint64_t place = comm->collectives++;
   const size_t rank = static_cast<size_t>(comm->rank);
@@ -65,8 +64,8 @@ MPI_Request begin(MPI_Comm comm, const Part& part,
   schedule()->event(name_of(part.kind), comm->channel->number, place, part.bytes);
   auto* request = new simulated_request;
   request->what = [c, place, number = comm->channel->number] {
-    return fmt::format("{} {} on communicator {}, where there is no rank{}", name_of(c->kind), place,
-                       number, missing(*c));
+    return fmt::format("{} {} on communicator {}, where there is no rank{}", name_of(c->kind),
+                       place, number, missing(*c));
   };
   request->owner = my_rank();
   me().requests++;
@@ -213,7 +212,9 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
   *request = begin(comm, {Kind::barrier, 0, 0, nullptr, 0}, nullptr);
   return MPI_SUCCESS;
 }
-int MPI_Barrier(MPI_Comm comm) { return finish(begin(comm, {Kind::barrier, 0, 0, nullptr, 0}, nullptr)); }
+int MPI_Barrier(MPI_Comm comm) {
+  return finish(begin(comm, {Kind::barrier, 0, 0, nullptr, 0}, nullptr));
+}
 int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request* request) {
   *request = broadcast(data, count, type, root, comm);

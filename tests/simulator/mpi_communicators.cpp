@@ -62,7 +62,8 @@ MPI_Request split(MPI_Comm comm, Kind kind, Wish wish, MPI_Comm* out) {
         made.push_back(std::make_shared<Channel>());
         made.back()->number = ++world().channels;
       }
-      if (first) made.back()->world_ranks.push_back(comm->channel->world_ranks[static_cast<size_t>(r)]);
+      if (first)
+        made.back()->world_ranks.push_back(comm->channel->world_ranks[static_cast<size_t>(r)]);
       if (r == comm->rank) mine = colors - 1;
     }
     *out = mine == SIZE_MAX ? nullptr : take(made[mine], *comm);

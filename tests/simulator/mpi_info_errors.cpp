@@ -19,7 +19,8 @@ std::vector<Code> codes;  // from MPI_ERR_LASTCODE + 1 on
 
 Code* find(int code) {
   const int at = code - MPI_ERR_LASTCODE - 1;
-  return at >= 0 && static_cast<size_t>(at) < codes.size() ? &codes[static_cast<size_t>(at)] : nullptr;
+  return at >= 0 && static_cast<size_t>(at) < codes.size() ? &codes[static_cast<size_t>(at)]
+                                                           : nullptr;
 }
 
 int add(int error_class) {

@@ -52,7 +52,9 @@ std::vector<MPIX_Tide_param> random_list(Draw& draw) {
   const int count = many ? draw.between(20, 60) : draw.below(8);
   for (int p = 0; p < count; p++) {
     const Kinds k = mixed ? kinds(draw) : all;
-    const int rows = draw.one_in(8) ? 0 : draw.one_in(5) && !many ? draw.between(100, 400) : draw.between(1, 24);
+    const int rows = draw.one_in(8)            ? 0
+                     : draw.one_in(5) && !many ? draw.between(100, 400)
+                                               : draw.between(1, 24);
     const int elems = draw.one_in(12) ? 0 : draw.one_in(3) ? 1 : draw.between(1, many ? 4 : 33);
     list.push_back(param(rows, elems, k.dtype, k.types, draw.one_in(3) ? draw.between(2, 5) : 0));
   }
@@ -86,8 +88,8 @@ bool sums_to(const GroupCase& g, std::initializer_list<int> grads) {
   });
 }
 
-constexpr Memory memories[] = {Memory::tide,     Memory::tide,     Memory::foreign,
-                               Memory::by_rank,  Memory::by_param, Memory::scattered};
+constexpr Memory memories[] = {Memory::tide,    Memory::tide,     Memory::foreign,
+                               Memory::by_rank, Memory::by_param, Memory::scattered};
 
 Step random_step(Draw& draw, const Case& c) {
   Step s;
@@ -132,10 +134,10 @@ std::vector<int> random_nodes(uint64_t seed, int ranks) {
   std::vector<int> map;
   for (int r = 0; r < ranks; r++) {
     int node = 0;
-    if (kind == 1) node = r;                               // one rank a node
-    if (kind == 2) node = r * nodes / ranks;               // blocks
-    if (kind == 3) node = nodes - 1 - r % nodes;           // cyclic, descending
-    if (kind == 4) node = draw.below(nodes);               // any
+    if (kind == 1) node = r;                      // one rank a node
+    if (kind == 2) node = r * nodes / ranks;      // blocks
+    if (kind == 3) node = nodes - 1 - r % nodes;  // cyclic, descending
+    if (kind == 4) node = draw.below(nodes);      // any
     map.push_back(node);
   }
   return map;
@@ -161,8 +163,10 @@ Case random_case(uint64_t seed) {
   Case c;
   const int ranks = draw.one_in(25) ? draw.between(13, 33) : draw.between(1, 12);
   c.nodes = random_nodes(draw.word(), ranks);
-  for (int g = draw.between(1, ranks > 12 ? 1 : 3); g > 0; g--) c.groups.push_back(random_group(draw));
-  for (int s = draw.between(1, ranks > 12 ? 3 : 6); s > 0; s--) c.steps.push_back(random_step(draw, c));
+  for (int g = draw.between(1, ranks > 12 ? 1 : 3); g > 0; g--)
+    c.groups.push_back(random_group(draw));
+  for (int s = draw.between(1, ranks > 12 ? 3 : 6); s > 0; s--)
+    c.steps.push_back(random_step(draw, c));
   return c;
 }
 
@@ -181,9 +185,7 @@ Case plain_case(std::vector<int> nodes, uint64_t seed) {
   return c;
 }
 
-std::string Case::fake_nodes() const {
-  return fmt::format("{}", fmt::join(nodes, ","));
-}
+std::string Case::fake_nodes() const { return fmt::format("{}", fmt::join(nodes, ",")); }
 
 std::string Case::text() const {
   static const char* over[] = {"world", "duplicate", "reversed", "halves"};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
 
+#include "core/memory_file.hpp"
 #include "run.hpp"
 #include "system_calls.hpp"
 #include "world.hpp"
@@ -19,7 +20,8 @@ bool works_on_all(int code, const char* what) {
   MPI_Error_class(code, &error_class);
   if (code != MPI_SUCCESS) {
     EXPECT_TRUE(kind == 0 && error_class == MPI_ERR_NO_MEM)
-        << what << ": kind " << kind << ", class " << error_class << ": " << MPIX_Tide_error_message();
+        << what << ": kind " << kind << ", class " << error_class << ": "
+        << MPIX_Tide_error_message();
   }
   int mine = code != MPI_SUCCESS, least = 0, most = 0;
   MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -48,7 +50,9 @@ Outcome run_refusal(uint64_t seed, const Mode& mode) {
   Case shape;
   shape.nodes = random_nodes(mix(seed, 2), ranks);
   const std::vector<MPIX_Tide_param> list = {param(23, 3), param(5, 1), param(64, 7)};
-  set_refusal({calls[mix(seed, 3) % 3], static_cast<int>(mix(seed, 4) % static_cast<uint64_t>(ranks)),
+  tide::memfd_absent();  // asked once a process
+  set_refusal({calls[mix(seed, 3) % 3],
+               static_cast<int>(mix(seed, 4) % static_cast<uint64_t>(ranks)),
                1 + static_cast<int>(mix(seed, 5) % 12)});
   Outcome outcome = run_ranks(shape.fake_nodes(), ranks, mode, [&](int) {
     attempt(list);

@@ -141,6 +141,7 @@ class CaseOnRank {
 Outcome run_ranks(const std::string& nodes, int ranks, const Mode& mode,
                   const std::function<void(int)>& body, const std::function<void(int)>& late) {
   setenv("TIDE_FAKE_NODES", nodes.c_str(), 1);
+  begin_addresses();
   Findings findings;
   Schedule schedule(mode, ranks);
   std::vector<std::string> left(static_cast<size_t>(ranks));

@@ -18,8 +18,7 @@ struct Outcome {
 // Runs body(rank) on every rank of a fresh world, between MPI_Init and MPI_Finalize, and looks for
 // what it left behind.  Nodes: TIDE_FAKE_NODES.  late(rank) runs after MPI_Finalize.
 Outcome run_ranks(const std::string& nodes, int ranks, const Mode& mode,
-                  const std::function<void(int)>& body,
-                  const std::function<void(int)>& late = {});
+                  const std::function<void(int)>& body, const std::function<void(int)>& late = {});
 // Every call of the case, each compared with the definition.
 Outcome run_case(const Case& c, const Mode& mode);
 // Memory is refused to a rank at some call: every rank hears of it, and the next attempt works.

@@ -32,7 +32,7 @@ struct Schedule::Seat {
   int rank = 0;
   sem_t turn;
   std::thread thread;
-  std::function<bool()> ready;  // set: waits until it holds
+  std::function<bool()> ready;         // set: waits until it holds
   std::function<std::string()> where;  // empty: does not wait in MPI
   std::string doing = "starting";
   mutable std::mutex text;  // of the two strings, in free mode
@@ -49,7 +49,10 @@ static thread_local int my_rank_now = -1;
 Schedule* schedule() { return my_schedule; }
 int my_rank() { return my_rank_now; }
 
-Schedule::Schedule(Mode mode, int ranks) : mode_(std::move(mode)), random_(mode_.seed * 2 + 1) {
+Schedule::Schedule(Mode mode, int ranks)
+    : mode_(std::move(mode)),
+      random_(mode_.seed * 2 + 1),
+      names_(std::hash<std::string>()(mode_.replay)) {
   sem_init(&all_done_, 0, 0);
   for (int r = 0; r < ranks; r++) {
     seats_.push_back(std::make_unique<Seat>());
@@ -125,7 +128,8 @@ Schedule::Seat* Schedule::pick() {
   for (;;) {
     for (auto& seat : seats_) {
       if (!may_run(*seat)) continue;
-      const uint64_t weight = std::max<uint64_t>(1, 64 * seat->weight >> std::min<uint64_t>(seat->idle, 8));
+      const uint64_t weight =
+          std::max<uint64_t>(1, 64 * seat->weight >> std::min<uint64_t>(seat->idle, 8));
       able.emplace_back(seat.get(), weight);
       total += weight;
     }
@@ -204,6 +208,8 @@ uint64_t Schedule::random() {
   return deterministic() ? random_() : seats_[static_cast<size_t>(my_rank_now)]->random();
 }
 
+uint64_t Schedule::name() { return names_(); }
+
 uint64_t Schedule::delay_us() {
   if (delay_most_us_ == 0) return 0;
   const uint64_t delay = random() % (delay_most_us_ + 1);
@@ -218,20 +224,23 @@ void Schedule::event(const char* what, uint64_t a, uint64_t b, uint64_t c) {
   if (!deterministic()) return;
   const bool turn = what == std::string_view("turn");
   if (!turn) idle_turns_ = 0, idle_since_us_ = time_us_;
-  for (const uint64_t word : {static_cast<uint64_t>(what[0]), static_cast<uint64_t>(my_rank_now), a, b, c, time_us_}) {
+  for (const uint64_t word :
+       {static_cast<uint64_t>(what[0]), static_cast<uint64_t>(my_rank_now), a, b, c, time_us_}) {
     hash_ = (hash_ ^ word) * 0x9E3779B97F4A7C15u;
     hash_ ^= hash_ >> 29;
   }
   if (mode_.verbose && !turn)
-    std::fprintf(stderr, "%8llu rank %d %s %llu %llu %llu\n", static_cast<unsigned long long>(time_us_),
-                 my_rank_now, what, static_cast<unsigned long long>(a),
-                 static_cast<unsigned long long>(b), static_cast<unsigned long long>(c));
+    std::fprintf(stderr, "%8llu rank %d %s %llu %llu %llu\n",
+                 static_cast<unsigned long long>(time_us_), my_rank_now, what,
+                 static_cast<unsigned long long>(a), static_cast<unsigned long long>(b),
+                 static_cast<unsigned long long>(c));
 }
 
 void Schedule::doing(std::string what) {
   Seat& me = *seats_[static_cast<size_t>(my_rank_now)];
   if (mode_.verbose && deterministic())
-    std::fprintf(stderr, "%8llu rank %d: %s\n", static_cast<unsigned long long>(time_us_), my_rank_now, what.c_str());
+    std::fprintf(stderr, "%8llu rank %d: %s\n", static_cast<unsigned long long>(time_us_),
+                 my_rank_now, what.c_str());
   const std::lock_guard lock(me.text);
   me.doing = std::move(what);
 }
@@ -250,7 +259,8 @@ std::string Schedule::where_all() const {
 void Schedule::fail(const std::string& why) {
   std::fprintf(stderr, "seed %llu: %s at %llu us\n%sreplay: %s\n",
                static_cast<unsigned long long>(mode_.seed), why.c_str(),
-               static_cast<unsigned long long>(now_us()), where_all().c_str(), mode_.replay.c_str());
+               static_cast<unsigned long long>(now_us()), where_all().c_str(),
+               mode_.replay.c_str());
   std::fflush(nullptr);
   std::_Exit(1);  // threads that wait cannot be unwound
 }

@@ -41,17 +41,18 @@ class Schedule {
   void run(const std::function<void(int)>& body);
 
   bool deterministic() const { return mode_.deterministic; }
-  void turn(Turn kind);   // others may run now
-  void maybe_turn();      // the same, sometimes
-  void preempt(); // from a basic block of the library
+  void turn(Turn kind);  // others may run now
+  void maybe_turn();     // the same, sometimes
+  void preempt();        // from a basic block of the library
   void wait_until(const std::function<bool()>& ready, const std::function<std::string()>& where);
   uint64_t now_us() const;
-  uint64_t random();                 // of the seed; free: of the rank
-  uint64_t delay_us();               // of a message or of a completion
+  uint64_t random();    // of the seed; free: of the rank
+  uint64_t name();      // a random number that no other run in progress draws
+  uint64_t delay_us();  // of a message or of a completion
   uint64_t chance(uint64_t n) { return random() % n; }
-  void wake_at(uint64_t time_us);    // something becomes ready then
+  void wake_at(uint64_t time_us);  // something becomes ready then
   void event(const char* what, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0);
-  void doing(std::string what);      // what this rank's program is at, for reports
+  void doing(std::string what);  // what this rank's program is at, for reports
   uint64_t log_hash() const { return hash_; }
   uint64_t turns() const { return turns_; }
   [[noreturn]] void fail(const std::string& why);
@@ -69,7 +70,7 @@ class Schedule {
 
   Mode mode_;
   std::vector<std::unique_ptr<Seat>> seats_;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_, names_;
   std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> alarms_;
   uint64_t time_us_ = 0, turns_ = 0, hash_ = 0, reweigh_at_ = 0;
   uint64_t idle_turns_ = 0, idle_since_us_ = 0;

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/clock.hpp"
+#include "addresses.hpp"
 #include "schedule.hpp"
 
 namespace simulator {
@@ -40,7 +40,10 @@ struct Mapping {
   std::pair<dev_t, ino_t> file;
   size_t bytes;
   int holders;
+  bool placed;  // by us
 };
+Addresses shared_addresses(0x200000000000), foreign_addresses(0x300000000000);
+std::map<void*, size_t> foreign;  // bytes of each piece
 std::mutex mappings_mutex;
 std::map<void*, Mapping> mappings;
 
@@ -53,6 +56,11 @@ void set_refusal(const Refusal& r) {
 }
 bool refused() { return has_refused; }
 
+void begin_addresses() {
+  shared_addresses.begin_again();
+  foreign_addresses.begin_again();
+}
+
 size_t mapped() {
   const std::lock_guard lock(mappings_mutex);
   return mappings.size();
@@ -62,13 +70,15 @@ size_t mapped() {
 
 using namespace simulator;
 
-double tide::now_s() { return schedule() ? static_cast<double>(schedule()->now_us()) * 1e-6 : 0; }
-
 void simulated_pause() {
   if (schedule()) schedule()->turn(Turn::idle);
 }
 
 extern "C" {
+
+double __wrap__ZN4tide5now_sEv() {  // tide::now_s
+  return schedule() ? static_cast<double>(schedule()->now_us()) * 1e-6 : 0;
+}
 
 int __real_poll(pollfd* fds, nfds_t count, int timeout_ms);
 int __wrap_poll(pollfd* fds, nfds_t count, int timeout_ms) {
@@ -76,6 +86,15 @@ int __wrap_poll(pollfd* fds, nfds_t count, int timeout_ms) {
   const int ready = __real_poll(fds, count, 0);
   if (ready == 0 && timeout_ms != 0) schedule()->turn(Turn::idle);
   return ready;
+}
+
+// The library's random numbers are the seed's: hash tables keyed by them are walked alike.
+ssize_t __real_getrandom(void* to, size_t bytes, unsigned flags);
+ssize_t __wrap_getrandom(void* to, size_t bytes, unsigned flags) {
+  if (!deterministic() || bytes != sizeof(uint64_t)) return __real_getrandom(to, bytes, flags);
+  const uint64_t number = schedule()->name();
+  std::memcpy(to, &number, sizeof number);
+  return static_cast<ssize_t>(bytes);
 }
 
 int __real_sched_yield();
@@ -108,8 +127,10 @@ void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int fd, off
   if (!deterministic())
     for (auto& [address, mapping] : mappings)
       if (mapping.file == file && mapping.bytes == bytes) return mapping.holders++, address;
+  const bool place = deterministic();
+  if (place) at = shared_addresses.take(bytes), flags |= MAP_FIXED_NOREPLACE;
   void* made = __real_mmap(at, bytes, protection, flags, fd, offset);
-  if (made != MAP_FAILED) mappings[made] = {file, bytes, 1};
+  if (made != MAP_FAILED) mappings[made] = {file, bytes, 1, place};
   return made;
 }
 
@@ -119,8 +140,36 @@ int __wrap_munmap(void* at, size_t bytes) {
   const auto known = mappings.find(at);
   if (known == mappings.end()) return __real_munmap(at, bytes);
   if (--known->second.holders > 0) return 0;
+  if (known->second.placed) shared_addresses.give(at, bytes);
   mappings.erase(known);
   return __real_munmap(at, bytes);
+}
+
+// The tests' foreign memory.  An address sanitizer had better see the true call: it never uses an
+// address again soon.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool place_foreign = false;
+#else
+constexpr bool place_foreign = true;
+#endif
+void* __real_aligned_alloc(size_t alignment, size_t bytes);
+void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  if (!place_foreign || !deterministic()) return __real_aligned_alloc(alignment, bytes);
+  void* at = __real_mmap(foreign_addresses.take(bytes), bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) schedule()->fail("no memory at the place that was chosen for it");
+  foreign[at] = bytes;
+  return at;
+}
+void __real_free(void* at);
+void __wrap_free(void* at) {
+  if (!deterministic()) return __real_free(at);
+  const std::lock_guard lock(mappings_mutex);
+  const auto known = foreign.find(at);
+  if (known == foreign.end()) return __real_free(at);
+  __real_munmap(at, known->second);
+  foreign_addresses.give(at, known->second);
+  foreign.erase(known);
 }
 
 // Between ranks that are one process: plain copies, which a thread sanitizer sees; now and then

@@ -17,6 +17,7 @@ struct Refusal {  // the nth call (from 1 on) of this rank fails, for lack of me
 void set_refusal(const Refusal& refusal);
 bool refused();  // it has happened
 
-size_t mapped();  // shared mappings that live
+size_t mapped();         // shared mappings that live
+void begin_addresses();  // a new run
 
 }  // namespace simulator

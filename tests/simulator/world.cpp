@@ -57,8 +57,8 @@ std::string left_over(Rank& rank) {
   const std::lock_guard lock(rank.mutex);
   add(rank.unexpected.size(), "messages that nobody received");
   for (const auto& m : rank.unexpected)
-    text += " (from " + std::to_string(m->source) + " tag " + std::to_string(m->tag) + " of communicator " +
-            std::to_string(m->channel) + ")";
+    text += " (from " + std::to_string(m->source) + " tag " + std::to_string(m->tag) +
+            " of communicator " + std::to_string(m->channel) + ")";
   add(rank.posted.size(), "receives that got no message");
   add(static_cast<size_t>(std::max(0, rank.requests.load())), "requests");
   add(static_cast<size_t>(std::max(0, rank.comms.load())), "communicators");

@@ -54,9 +54,9 @@ struct Rank {  // of the world
   bool started = false, finished = false;
   int thread_level = MPI_THREAD_MULTIPLE;
   MPI_Comm world = nullptr, self = nullptr;
-  std::mutex mutex;  // of all below
-  std::list<std::shared_ptr<Message>> unexpected;  // in the order of sending
-  std::list<std::shared_ptr<Posted>> posted;       // in the order of posting
+  std::mutex mutex;                                          // of all below
+  std::list<std::shared_ptr<Message>> unexpected;            // in the order of sending
+  std::list<std::shared_ptr<Posted>> posted;                 // in the order of posting
   std::map<std::array<int64_t, 3>, uint64_t> last_ready_us;  // of (channel, source, tag)
   std::atomic<int> requests = 0, comms = 0, infos = 0, errhandlers = 0;  // that live
 };
@@ -89,7 +89,8 @@ struct simulated_comm {
   std::map<int, void*> attributes;
   MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;
   simulator::Rank& peer(int r) const {
-    return *simulator::world().ranks[static_cast<size_t>(channel->world_ranks[static_cast<size_t>(r)])];
+    return *simulator::world()
+                .ranks[static_cast<size_t>(channel->world_ranks[static_cast<size_t>(r)])];
   }
   int size() const { return static_cast<int>(channel->world_ranks.size()); }
 };
@@ -97,7 +98,7 @@ struct simulated_comm {
 struct simulated_request {
   std::function<bool(MPI_Status&)> test;  // true, and the outcome, once it is complete
   std::function<void()> cancel;
-  std::function<std::string()> what;  // for reports
+  std::function<std::string()> what;    // for reports
   std::atomic<bool> completed = false;  // a generalized one
   int owner = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Included in front of every file of the library: a processor's pause in a spin gives the turn away.
+// Included in front of every file of the library: a processor's pause in a spin gives the turn
+// away.
 #pragma once
 #if defined(__x86_64__)
 #include <immintrin.h>
