@@ -56,6 +56,21 @@ Contestant a2a_reduce_scatter(Workload& w);
 Contestant limit_allgather(Workload& w);
 Contestant limit_reduce_scatter(Workload& w);
 
+/// A nonblocking operation.  run() computes while it is in progress, so that what is verified is
+/// what is timed.
+struct Operation : Contestant {
+  bool tests = false;  // calls test() during the computation; else something else drives it
+  std::function<void()> start, test, wait;
+  std::function<void()> wait_inputs;  // the library's only
+};
+
+/// `keys` are info keys of the group, tide_progress among them.  Where the library refuses them on
+/// all ranks the operation is refused with its words.  Collective.
+using Keys = std::vector<std::pair<std::string, std::string>>;
+Operation tide_operation(Workload& w, bool allgather, const std::string& name, const Keys& keys);
+/// MPI_Iallgather or MPI_Ireduce_scatter_block of flat buffers.
+Operation flat_operation(Workload& w, bool allgather, const std::string& name);
+
 /// A word of refusal if `count` items are more than an MPI call can count, else empty.
 std::string int_count_problem(const char* call, std::int64_t count);
 

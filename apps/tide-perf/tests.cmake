@@ -1,18 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
 # The tool verifies each result itself: a run that ends with 0 and says "verified" is a test.
-enable_testing()
-
-# tide_perf_test(NAME name RANKS n [WRONG] EXPECT regex ARGS ...): WRONG runs must end with an error.
 function(tide_perf_test)
-  cmake_parse_arguments(T "WRONG" "NAME;RANKS;EXPECT" "ARGS" ${ARGN})
-  add_test(NAME tide-perf.${T_NAME}
-    COMMAND ${CMAKE_COMMAND} "-DEXPECT=${T_EXPECT}" "-DWRONG=${T_WRONG}"
-      "-DJSON=${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}.json" -P ${CMAKE_CURRENT_SOURCE_DIR}/expect.cmake --
-      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${T_RANKS} $<TARGET_FILE:tide-perf> ${T_ARGS})
-  set_tests_properties(tide-perf.${T_NAME} PROPERTIES LABELS "mpi;ranks_${T_RANKS}" TIMEOUT 120
-    PROCESSORS ${T_RANKS} ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
+  tide_tool_test(TOOL tide-perf ${ARGN})
 endfunction()
 
 set(lists ${CMAKE_CURRENT_SOURCE_DIR}/tests)

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "agreement.hpp"
+#include "contest.hpp"
+#include "group.hpp"
+#include "patterns.hpp"
+
+// The library's nonblocking calls.
+namespace perf {
+namespace {
+
+bool asks_for_thread(const Keys& keys) {
+  for (const auto& [key, value] : keys)
+    if (key == "tide_progress" && value == "thread") return true;
+  return false;
+}
+
+std::string thread_problem() {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (provided == MPI_THREAD_MULTIPLE) return "";
+  return "left out: this MPI does not give MPI_THREAD_MULTIPLE, which tide_progress=thread needs";
+}
+
+int start_call(const Workload& w, bool allgather, MPIX_Tide_group group,
+               MPIX_Tide_request* request) {
+  if (allgather)
+    return MPIX_Tide_iallgather(MPIX_TIDE_INPUTS(w.shards.ptrs.data()), w.params.ptrs.data(), group,
+                                request);
+  return MPIX_Tide_ireduce_scatter(MPIX_TIDE_INPUTS(w.grads.ptrs.data()), w.reduced.ptrs.data(),
+                                   w.out_dtype, MPIX_TIDE_SUM, 1.0, group, request);
+}
+
+}  // namespace
+
+Operation tide_operation(Workload& w, bool allgather, const std::string& name, const Keys& keys) {
+  Operation o;
+  o.name = name;
+  o.what = allgather ? "MPIX_Tide_iallgather" : "MPIX_Tide_ireduce_scatter";
+  for (const auto& [key, value] : keys) o.what += ", " + key + "=" + value;
+  if (asks_for_thread(keys)) o.refused = thread_problem();
+  if (!o.refused.empty()) return o;
+  const Group group = make_group(w.tide_comm, *w.list, keys, &o.refused);
+  if (!group) return o;
+  MPIX_Tide_sizes sizes{};
+  tools::check_tide(MPIX_Tide_group_sizes(group.get(), &sizes), "MPIX_Tide_group_sizes");
+  o.workspace_bytes =
+      allgather ? sizes.allgather_workspace_bytes : sizes.reduce_scatter_workspace_bytes;
+  const auto request = std::make_shared<MPIX_Tide_request>(MPIX_TIDE_REQUEST_NULL);
+  o.start = [&w, allgather, group, request,
+             call = allgather ? "MPIX_Tide_iallgather" : "MPIX_Tide_ireduce_scatter"] {
+    tools::check_tide(start_call(w, allgather, group.get(), request.get()), call);
+  };
+  o.test = [request] {
+    int done = 0;
+    tools::check_tide(MPIX_Tide_test(request.get(), &done), "MPIX_Tide_test");
+  };
+  o.wait = [request] { tools::check_tide(MPIX_Tide_wait(request.get()), "MPIX_Tide_wait"); };
+  o.wait_inputs = [request] {
+    tools::check_tide(MPIX_Tide_wait_inputs(request.get()), "MPIX_Tide_wait_inputs");
+  };
+  o.clear = [&w, allgather] {
+    if (allgather)
+      poison(w.layout, w.params, What::full, w.rank, 0);
+    else
+      poison(w.layout, w.reduced, What::shard, w.rank, w.out_dtype);
+  };
+  o.verify = [&w, allgather] {
+    return allgather ? check_params(w.layout, w.params)
+                     : check_shards(w.layout, w.reduced, w.out_dtype, w.rank);
+  };
+  return o;
+}
+
+}  // namespace perf
