@@ -25,3 +25,24 @@ tide_perf_test(NAME wrong_nodes WRONG RANKS 2 EXPECT "names 4 ranks, but there a
 tide_perf_test(NAME wrong_output WRONG RANKS 2 EXPECT "bf16 gradients cannot be reduced to fp64"
   ARGS --small --out-dtype fp64)
 tide_perf_test(NAME json_nowhere WRONG RANKS 2 EXPECT "cannot write '/nowhere/x'" ARGS --small --json /nowhere/x)
+
+tide_perf_test(NAME skew RANKS 3 EXPECT "late by a random 0 to 3 ms.*total ms +last rank ms +surplus ms.*stock .*Pass.*reduce-scatter.*Pass"
+  ARGS --small --skew 3 -b stock,limit --reps 3 --warmup 1 --json @JSON@)
+tide_perf_test(NAME too_large RANKS 1 EXPECT "note: --mib 9999 is more than the list has: run at its real size, 0.0625 MiB"
+  ARGS --small --mib 9999 --reps 1 --baselines none)
+tide_perf_test(NAME overlap RANKS 2 TIMEOUT 240
+  EXPECT "tide thread .*cache .*stream .*tide test .*mpi test .*Pass.*wait_inputs.*min .*auto .*7 +[^\n]*tide_workspace_bytes.*Pass"
+  ARGS --model wan14b --mib 1 --overlap --workspace min,auto,7 --fake-nodes 2x1 --reps 3 --warmup 1 --json @JSON@)
+
+tide_perf_test(NAME list_directory WRONG RANKS 2 EXPECT "'/' is a directory; --list takes a file" ARGS --list /)
+foreach(number nan inf 0 -1 x)
+  tide_perf_test(NAME mib_${number} WRONG RANKS 0 EXPECT "--mib: '${number}' is no finite number > 0.*--help explains"
+    ARGS --mib=${number})
+  tide_perf_test(NAME skew_${number} WRONG RANKS 0 EXPECT "--skew: '${number}' is no finite number > 0.*--help explains"
+    ARGS --skew=${number})
+endforeach()
+tide_perf_test(NAME modes WRONG RANKS 0 EXPECT "--skew excludes --overlap|--overlap excludes --skew" ARGS --overlap --skew 3)
+tide_perf_test(NAME workspace_alone WRONG RANKS 0 EXPECT "--workspace requires --overlap" ARGS --workspace 64K)
+tide_perf_test(NAME workspace_word WRONG RANKS 0 EXPECT "--workspace 'huge' is neither bytes .* nor min or auto"
+  ARGS --overlap --workspace huge)
+tide_perf_test(NAME json_directory WRONG RANKS 2 EXPECT "'/' is a directory; check --json" ARGS --small --json /)

@@ -38,6 +38,14 @@ std::string number_problem(const std::string& word, bool zero_too) {
   std::abort();
 }
 
+// A launcher tells its processes who they are in one of these.
+bool launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PALS_RANKID",
+                           "SLURM_PROCID", "MV2_COMM_WORLD_RANK", "FLUX_TASK_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
 }  // namespace
 
 Parsed parse(CLI::App& app, int argc, char** argv, const std::function<std::string()>& problem) {
@@ -73,6 +81,10 @@ std::string write_problem(const std::string& file) {
 
 int run_tool(const Tool& tool, int argc, char** argv, const Parsed& parsed,
              const std::function<int(int)>& body) {
+  if (!parsed.run && !launched()) {  // --help where MPI may not start at all
+    fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
+    return parsed.exit_code;
+  }
   const char* progress = std::getenv("TIDE_PROGRESS");
   const bool threads = tool.threads || (progress != nullptr && std::string(progress) == "thread");
   int provided = 0, rank = 0, exit_code = parsed.exit_code;

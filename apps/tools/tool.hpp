@@ -41,8 +41,9 @@ struct Tool {
 };
 
 /// From MPI_Init to MPI_Finalize: runs `body(rank)`, whose result is the exit code, if parsed.run,
-/// else prints parsed.text.  An AgreedError and std::invalid_argument are thrown on all ranks
-/// alike; any other exception may be one rank's own and aborts the job.
+/// else prints parsed.text (without a launcher: without MPI).  An AgreedError and
+/// std::invalid_argument are thrown on all ranks alike; any other exception may be one rank's own
+/// and aborts the job.
 int run_tool(const Tool& tool, int argc, char** argv, const Parsed& parsed,
              const std::function<int(int rank)>& body);
 

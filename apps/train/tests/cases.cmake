@@ -35,6 +35,20 @@ function(expect_text text)
   endif()
 endfunction()
 
+# A part of the time is never more than all of it.
+function(expect_shares)
+  string(REGEX MATCHALL "[0-9]+ % of it communication" shares "${out}")
+  if(NOT shares)
+    message(FATAL_ERROR "no share of communication in:\n${out}")
+  endif()
+  foreach(share IN LISTS shares)
+    string(REGEX MATCH "[0-9]+" share "${share}")
+    if(share GREATER 100)
+      message(FATAL_ERROR "${share} % of the time is communication:\n${out}")
+    endif()
+  endforeach()
+endfunction()
+
 # Both models learn, and end within 2 %.
 function(case_compare)
   foreach(extra "" --node-shared)
@@ -56,6 +70,9 @@ function(case_compare)
   expect_success()
   train(3 ${small} --steps 5 --batch 2 --activation tanh)  # a rank without a sample
   expect_success()
+  train(3 ${small} --steps 1 --batch 2)  # the gradients that are compared before cost as much as the training
+  expect_success()
+  expect_shares()
 endfunction()
 
 # Stopping after some epochs and going on changes no bit; another number of ranks may go on too.

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 the Tide authors
+# SPDX-License-Identifier: BSD-3-Clause
+# A test: groff has nothing to say against the pages, and mpix_tide(3) names every function of the header.
+foreach(page IN LISTS PAGES)
+  execute_process(COMMAND ${GROFF} -man -Tascii -P-cbou -ww ${page}
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE problem)
+  if(NOT code EQUAL 0 OR NOT "${problem}" STREQUAL "")
+    message(FATAL_ERROR "${page}: ${problem}")
+  endif()
+  string(LENGTH "${text}" length)
+  if(length LESS 1000)
+    message(FATAL_ERROR "${page}: only ${length} characters come out")
+  endif()
+  get_filename_component(name ${page} NAME_WE)
+  if(name STREQUAL "mpix_tide")
+    file(READ ${page} overview)
+  elseif(NOT text MATCHES "OPTIONS.*--help.*EXAMPLES.*${name}")
+    message(FATAL_ERROR "${page} has no options or no examples")
+  endif()
+endforeach()
+file(STRINGS ${HEADER} lines REGEX "^MPIX_TIDE_API .*[ *]MPIX_Tide_[a-z_]+\\(")
+foreach(line IN LISTS lines)
+  if(line MATCHES "[ *](MPIX_Tide_[a-z_]+)\\(" AND NOT overview MATCHES "${CMAKE_MATCH_1}[^a-z_]")
+    message(FATAL_ERROR "mpix_tide.3 does not name ${CMAKE_MATCH_1}")
+  endif()
+endforeach()
