@@ -44,6 +44,8 @@ struct Contestant {
   std::function<std::string()> verify;  // empty, or the first wrong element
 };
 
+/// Workspace, clear and verify of a call of the library's by `group`.
+void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant& c);
 Contestant tide_allgather(Workload& w);
 Contestant tide_reduce_scatter(Workload& w);
 Contestant stock_allgather(Workload& w);

@@ -3,7 +3,6 @@
 #include "agreement.hpp"
 #include "contest.hpp"
 #include "group.hpp"
-#include "patterns.hpp"
 
 // The library's nonblocking calls.
 namespace perf {
@@ -42,10 +41,7 @@ Operation tide_operation(Workload& w, bool allgather, const std::string& name, c
   if (!o.refused.empty()) return o;
   const Group group = make_group(w.tide_comm, *w.list, keys, &o.refused);
   if (!group) return o;
-  MPIX_Tide_sizes sizes{};
-  tools::check_tide(MPIX_Tide_group_sizes(group.get(), &sizes), "MPIX_Tide_group_sizes");
-  o.workspace_bytes =
-      allgather ? sizes.allgather_workspace_bytes : sizes.reduce_scatter_workspace_bytes;
+  prepare_tide(w, allgather, group.get(), o);
   const auto request = std::make_shared<MPIX_Tide_request>(MPIX_TIDE_REQUEST_NULL);
   o.start = [&w, allgather, group, request,
              call = allgather ? "MPIX_Tide_iallgather" : "MPIX_Tide_ireduce_scatter"] {
@@ -58,16 +54,6 @@ Operation tide_operation(Workload& w, bool allgather, const std::string& name, c
   o.wait = [request] { tools::check_tide(MPIX_Tide_wait(request.get()), "MPIX_Tide_wait"); };
   o.wait_inputs = [request] {
     tools::check_tide(MPIX_Tide_wait_inputs(request.get()), "MPIX_Tide_wait_inputs");
-  };
-  o.clear = [&w, allgather] {
-    if (allgather)
-      poison(w.layout, w.params, What::full, w.rank, 0);
-    else
-      poison(w.layout, w.reduced, What::shard, w.rank, w.out_dtype);
-  };
-  o.verify = [&w, allgather] {
-    return allgather ? check_params(w.layout, w.params)
-                     : check_shards(w.layout, w.reduced, w.out_dtype, w.rank);
   };
   return o;
 }
