@@ -30,6 +30,7 @@ class Settings {
   static Settings read(MPI_Info info, Setting::Scope scope);
   const std::string& text(const std::string& name) const { return value_.at(name); }
   size_t bytes(const std::string& name) const;
+  double seconds(const std::string& name) const;
 
  private:
   std::map<std::string, std::string> value_;
@@ -41,6 +42,7 @@ std::string environment_value(const char* name);  // "" if unset or empty
 std::string variable(std::string name);           // tide_x -> TIDE_X
 std::string environment_problem(const Setting&);  // why its variable's value is refused, else ""
 std::vector<std::string> missing_values(const Setting&);  // listed, but not in this version
+double default_limit_s();  // TIDE_TIMEOUT, for set-up without a group's info; 0: none
 void check_environment();  // warns once of unknown TIDE_ variables; reads TIDE_LOG
 
 }  // namespace tide

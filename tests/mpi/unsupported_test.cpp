@@ -32,28 +32,6 @@ class NotYet : public testing::Test {
   }
 };
 
-TEST_F(NotYet, NonblockingAllgather) {
-  expect_failure(MPIX_Tide_iallgather(in_, full_.list(), list_.group(), &request_), {unsupported});
-}
-
-TEST_F(NotYet, NonblockingReduceScatter) {
-  expect_failure(MPIX_Tide_ireduce_scatter(grad_, sums_.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0,
-                                           list_.group(), &request_),
-                 {unsupported});
-}
-
-TEST_F(NotYet, PersistentAllgather) {
-  expect_failure(
-      MPIX_Tide_allgather_init(in_, full_.list(), list_.group(), MPI_INFO_NULL, &request_),
-      {unsupported});
-}
-
-TEST_F(NotYet, PersistentReduceScatter) {
-  expect_failure(MPIX_Tide_reduce_scatter_init(grad_, sums_.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM,
-                                               1.0, list_.group(), MPI_INFO_NULL, &request_),
-                 {unsupported});
-}
-
 TEST_F(NotYet, EnqueuedAllgather) {
   expect_failure(MPIX_Tide_allgather_enqueue(in_, full_.list(), list_.group(), &stream_),
                  {unsupported});
@@ -63,29 +41,6 @@ TEST_F(NotYet, EnqueuedReduceScatter) {
   expect_failure(MPIX_Tide_reduce_scatter_enqueue(grad_, sums_.list(), MPIX_TIDE_FP32,
                                                   MPIX_TIDE_SUM, 1.0, list_.group(), &stream_),
                  {unsupported});
-}
-
-// These stay when requests are built: a null request completes at once, and cannot be started.
-TEST(NullRequest, WaitAndTestSucceed) {
-  MPIX_Tide_request none = MPIX_TIDE_REQUEST_NULL, several[3] = {none, none, none};
-  int flag = 0;
-  TIDE_OK(MPIX_Tide_wait(&none));
-  TIDE_OK(MPIX_Tide_test(&none, &flag));
-  EXPECT_EQ(1, flag);
-  TIDE_OK(MPIX_Tide_wait_inputs(&none));
-  flag = 0;
-  TIDE_OK(MPIX_Tide_test_inputs(&none, &flag));
-  EXPECT_EQ(1, flag);
-  TIDE_OK(MPIX_Tide_waitall(3, several));
-  flag = 0;
-  TIDE_OK(MPIX_Tide_testall(3, several, &flag));
-  EXPECT_EQ(1, flag);
-}
-
-TEST(NullRequest, StartIsARequestError) {
-  MPIX_Tide_request none = MPIX_TIDE_REQUEST_NULL;
-  expect_failure(MPIX_Tide_start(&none), {request});
-  expect_failure(MPIX_Tide_startall(1, &none), {request});
 }
 
 }  // namespace
