@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "group.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "memory.hpp"
@@ -68,7 +69,6 @@ struct Operation : Contestant {
 
 /// `keys` are info keys of the group, tide_progress among them.  Where the library refuses them on
 /// all ranks the operation is refused with its words.  Collective.
-using Keys = std::vector<std::pair<std::string, std::string>>;
 Operation tide_operation(Workload& w, bool allgather, const std::string& name, const Keys& keys);
 /// MPI_Iallgather or MPI_Ireduce_scatter_block of flat buffers.
 Operation flat_operation(Workload& w, bool allgather, const std::string& name);

@@ -17,9 +17,7 @@ bool refuses_value(int code) {
 
 }  // namespace
 
-Group make_group(MPI_Comm comm, const ParamList& list,
-                 const std::vector<std::pair<std::string, std::string>>& keys,
-                 std::string* refused) {
+Group make_group(MPI_Comm comm, const ParamList& list, const Keys& keys, std::string* refused) {
   std::vector<MPIX_Tide_param> params;
   std::vector<const char*> names;
   for (const Param& p : list.params) {

@@ -77,6 +77,7 @@ json result_json(const Result& r) {
          {"rows", rows},
          {"report", r.report}};
   if (r.collective != "allgather") j["out_dtype"] = r.out_dtype;
+  if (!r.progress.empty()) j["progress"] = r.progress;
   if (!r.inputs_rows.empty()) j["inputs"] = inputs_json(r);
   if (!r.first_calls.empty()) j["first_calls_s"] = r.first_calls;
   return j;
@@ -95,6 +96,7 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"nodes", f.nodes},
           {"uniform", f.uniform},
           {"fake_nodes", f.fake_nodes},
+          {"thread_multiple", f.thread_multiple},
           {"environment", environment()},
           {"config", f.config},
           {"mode", o.overlap       ? "overlap"

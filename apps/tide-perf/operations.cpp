@@ -8,19 +8,6 @@
 namespace perf {
 namespace {
 
-bool asks_for_thread(const Keys& keys) {
-  for (const auto& [key, value] : keys)
-    if (key == "tide_progress" && value == "thread") return true;
-  return false;
-}
-
-std::string thread_problem() {
-  int provided = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&provided);
-  if (provided == MPI_THREAD_MULTIPLE) return "";
-  return "left out: this MPI does not give MPI_THREAD_MULTIPLE, which tide_progress=thread needs";
-}
-
 int start_call(const Workload& w, bool allgather, MPIX_Tide_group group,
                MPIX_Tide_request* request) {
   if (allgather)
@@ -37,8 +24,6 @@ Operation tide_operation(Workload& w, bool allgather, const std::string& name, c
   o.name = name;
   o.what = allgather ? "MPIX_Tide_iallgather" : "MPIX_Tide_ireduce_scatter";
   for (const auto& [key, value] : keys) o.what += ", " + key + "=" + value;
-  if (asks_for_thread(keys)) o.refused = thread_problem();
-  if (!o.refused.empty()) return o;
   const Group group = make_group(w.tide_comm, *w.list, keys, &o.refused);
   if (!group) return o;
   prepare_tide(w, allgather, group.get(), o);

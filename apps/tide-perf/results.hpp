@@ -54,6 +54,7 @@ struct Result {
   std::string out_dtype;
   std::vector<Row> rows;  // the library first
   std::vector<double> first_calls;
+  std::string progress;                  // of --overlap: poll or thread
   std::vector<OverlapRow> overlap_rows;  // instead of rows, with --overlap
   std::vector<InputsRow> inputs_rows;
   std::vector<SkewRow> skew_rows;  // instead of rows, with --skew
@@ -65,6 +66,7 @@ struct Facts {
   std::string mpi, tide, started;
   int ranks = 0, nodes = 0, local_size = 0;
   bool uniform = true, fake_nodes = false;
+  bool thread_multiple = false;  // MPI gave MPI_THREAD_MULTIPLE
   nlohmann::json config;
 };
 

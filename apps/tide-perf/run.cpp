@@ -82,13 +82,14 @@ void measure_calls(const Options& o, Workload& w, const std::vector<Contestant>&
                            contestants[c].workspace_bytes, samples[c], summarise(samples[c])});
 }
 
-Result run_one(const Options& o, Workload& w, bool allgather) {
+Result run_one(const Options& o, Workload& w, bool allgather, const std::string& progress) {
   check_memory(o, w, allgather);
   (allgather ? fill_allgather : fill_reduce_scatter)(w);
   Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
   result.full_bytes = w.list->full_bytes();
   result.shard_bytes = w.layout.packed_offsets(0).back();
   result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+  result.progress = progress;
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
   else
@@ -121,29 +122,42 @@ std::vector<ParamList> lists_of(const Options& o, MPI_Comm comm) {
   return lists;
 }
 
+namespace {
+
+void run_list(const Options& o, MPI_Comm tide_comm, const ParamList& list,
+              const std::string& progress, std::vector<Result>& results) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPIX_Tide_topology topology{};
+  tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
+  const Group group = make_group(
+      tide_comm, list,
+      o.overlap ? Keys{{"tide_progress", "poll"}} : Keys{});  // whatever the environment says
+  const int out_dtype = out_dtype_of(o, list);
+  const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
+  for (const bool allgather : {true, false}) {
+    if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
+    // Made anew for each collective, so that only one's buffers exist at a time.
+    Workload w{MPI_COMM_WORLD, tide_comm, rank,
+               ranks,          &list,     Layout(list, ranks),
+               group.get(),    topology,  o.share,
+               o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
+    results.push_back(run_one(o, w, allgather, progress));
+    if (rank == 0) fmt::print("{}", result_text(results.back()));
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
 std::vector<Result> run_all(const Options& o, MPI_Comm tide_comm) {
   std::vector<Result> results;
-  for (const ParamList& list : lists_of(o, MPI_COMM_WORLD)) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPIX_Tide_topology topology{};
-    tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
-    const Group group = make_group(tide_comm, list);
-    const int out_dtype = out_dtype_of(o, list);
-    const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
-    for (const bool allgather : {true, false}) {
-      if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
-      // Made anew for each collective, so that only one's buffers exist at a time.
-      Workload w{MPI_COMM_WORLD, tide_comm, rank,
-                 ranks,          &list,     Layout(list, ranks),
-                 group.get(),    topology,  o.share,
-                 o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
-      results.push_back(run_one(o, w, allgather));
-      if (rank == 0) fmt::print("{}", result_text(results.back()));
-      std::fflush(stdout);
-    }
-  }
+  const std::vector<ParamList> lists = lists_of(o, MPI_COMM_WORLD);
+  const std::vector<std::string> ways =
+      o.overlap ? std::vector<std::string>{"poll", "thread"} : std::vector<std::string>{""};
+  for (const std::string& progress : ways)
+    for (const ParamList& list : lists) run_list(o, tide_comm, list, progress, results);
   return results;
 }
 

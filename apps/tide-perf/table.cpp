@@ -64,12 +64,15 @@ std::string calls_text(const Result& r) {
 }
 
 // One line of what is done to the calls.
-std::string mode_text(const Options& o) {
+std::string mode_text(const Facts& f, const Options& o) {
   if (o.overlap)
     return fmt::format(
-        "overlap: hidden = 1 - (overlapped - compute) / alone; test every {:g} us of "
-        "computation\n",
-        o.test_every_us);
+        "overlap: hidden = 1 - (overlapped - compute) / alone; test every {:g} us of computation\n"
+        "{}",
+        o.test_every_us,
+        f.thread_multiple ? ""
+                          : "this MPI does not give MPI_THREAD_MULTIPLE: between nodes "
+                            "tide_progress=thread is refused\n");
   if (o.skew_ms > 0)
     return fmt::format("skew: every rank is late by a random 0 to {:g} ms in each call\n",
                        o.skew_ms);
@@ -86,7 +89,7 @@ std::string facts_text(const Facts& f, const Options& o) {
       "tide-perf {}   {}   {} rank{} on {}   {}\n"
       "{} repetitions after {}, order shuffled (seed {}); memory {}, share {}\n{}",
       f.tide, f.mpi, f.ranks, f.ranks == 1 ? "" : "s", nodes, f.started, o.reps, o.warmup, o.seed,
-      o.memory, o.share, mode_text(o));
+      o.memory, o.share, mode_text(f, o));
 }
 
 std::string result_text(const Result& r) {
@@ -96,6 +99,8 @@ std::string result_text(const Result& r) {
                   static_cast<double>(r.full_bytes) / mib, static_cast<double>(r.shard_bytes) / mib,
                   r.list.scale == 1 ? "" : fmt::format(", hidden sizes x {:.4g}", r.list.scale),
                   r.collective == "allgather" ? "" : ", output " + r.out_dtype);
+  if (r.progress == "thread")
+    text += "by the progress thread, which serves this process from here on\n";
   if (!r.list.note.empty()) text += fmt::format("note: {}\n", r.list.note);
   text += calls_text(r) + overlap_text(r) + skew_text(r);
   if (!r.first_calls.empty())
