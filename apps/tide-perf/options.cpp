@@ -35,7 +35,7 @@ const char* const footer =
     "  mpirun -n 4 tide-perf\n"
     "  mpirun -n 4 tide-perf --model all --mib 64 --fake-nodes 2x2 --json perf.json\n"
     "  mpirun -n 2 tide-perf -c allgather --share node --baselines stock,limit\n"
-    "  mpirun -n 4 tide-perf --overlap --workspace min,auto --fake-nodes 2x2\n"
+    "  mpirun -n 4 tide-perf --overlap --workspace 1M,auto --fake-nodes 2x2\n"
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
