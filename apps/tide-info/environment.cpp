@@ -26,11 +26,23 @@ std::string field(const json& entry, std::initializer_list<const char*> keys) {
 }
 
 json row_of(const std::string& name, const json& entry) {
-  json row{{"name", name}, {"meaning", ""}, {"default", ""}, {"value", ""}};
+  json row{{"name", name},
+           {"meaning", ""},
+           {"default", ""},
+           {"value", ""},
+           {"values", ""},
+           {"problem", ""},
+           {"missing", json::array()},
+           {"environment_only", false}};
   if (entry.is_object()) {
     row["meaning"] = field(entry, {"meaning", "description", "help", "text"});
     row["default"] = field(entry, {"default", "default_value"});
     row["value"] = field(entry, {"value", "current"});
+    row["problem"] = field(entry, {"problem"});
+    const std::string values = field(entry, {"values"});
+    if (values.find('|') != std::string::npos) row["values"] = values;
+    row["environment_only"] = !entry.contains("info_key");
+    row["missing"] = entry.value("not_in_this_version", json::array());
   } else {
     row["meaning"] = tools::words_of(entry);
   }
@@ -84,7 +96,8 @@ json environment_section() {
   for (const std::string& name : set_names())
     if (std::none_of(rows.begin(), rows.end(), [&](const json& r) { return r["name"] == name; })) {
       json row = row_of(name, json::object());
-      row["meaning"] = "not a variable of this library: misspelt?";
+      row["problem"] = "not a variable of this library: misspelt?";
+      row["environment_only"] = false;
       rows.push_back(std::move(row));
     }
   return rows;
@@ -95,6 +108,26 @@ json config_section() {
   if (config.is_object()) config.erase(table_key);
   return config;
 }
+
+namespace {
+
+// Everything about a variable but its name and values, a problem first; each begins a line.
+std::vector<std::string> remarks(const json& row, std::size_t width) {
+  std::string missing;
+  for (const json& value : row["missing"])
+    missing += (missing.empty() ? "not in this version: " : ", ") + value.get<std::string>();
+  const std::string problem = row["problem"].get<std::string>();
+  std::vector<std::string> lines;
+  for (const std::string& text :
+       {problem.empty() ? "" : "refused: " + problem, row["meaning"].get<std::string>(),
+        row["values"].get<std::string>(), missing,
+        std::string(row["environment_only"].get<bool>() ? "environment only" : "")})
+    if (!text.empty())
+      for (std::string& line : wrap(text, width)) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace
 
 std::string environment_text(const json& rows) {
   if (rows.empty()) return "Environment: no TIDE_ variable is set, and the library names none\n";
@@ -111,10 +144,16 @@ std::string environment_text(const json& rows) {
     return fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}\n", name, name_width, preset, default_width,
                        value, value_width, meaning);
   };
-  std::string text = "Environment (* set)\n" + line("variable", "default", "value", "meaning");
+  std::string text =
+      "Environment (* set, ! set to what is refused); each is an info key too, in small letters,\n"
+      "unless it says that it is of the environment only\n" +
+      line("variable", "default", "value", "meaning");
   for (const json& row : rows) {
-    const std::string name = row["name"].get<std::string>() + (row["set"].get<bool>() ? "*" : "");
-    const std::vector<std::string> meaning = wrap(row["meaning"].get<std::string>(), 52);
+    const bool bad = !row["problem"].get<std::string>().empty();
+    const std::string name = row["name"].get<std::string>() + (bad                      ? "!"
+                                                               : row["set"].get<bool>() ? "*"
+                                                                                        : "");
+    const std::vector<std::string> meaning = remarks(row, 52);
     text += line(name, row["default"].get<std::string>(), row["value"].get<std::string>(),
                  meaning.front());
     for (std::size_t i = 1; i < meaning.size(); ++i) text += line("", "", "", meaning[i]);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
-#include <fmt/format.h>
 #include <mpix_tide.h>
 
 #include <CLI/CLI.hpp>
@@ -26,9 +25,7 @@ const char* const footer =
 
 }  // namespace
 
-Parsed parse_options(int argc, char** argv) {
-  Parsed parsed;
-  Options& o = parsed.options;
+tools::Parsed parse_options(int argc, char** argv, Options& o) {
   CLI::App app{description, "tide-info"};
   app.footer(footer);
   app.set_version_flag("--version", "tide-info " MPIX_TIDE_VERSION);
@@ -38,21 +35,13 @@ Parsed parse_options(int argc, char** argv) {
   app.add_flag("-e,--env", o.environment,
                "every TIDE_ variable: its meaning, its default and its current value");
   app.add_flag("--json", o.json, "print one JSON object instead");
-  try {
-    app.parse(argc, argv);
-    parsed.run = true;
+  return tools::parse(app, argc, argv, [&o] {
     if (!o.topology && !o.paths && !o.config && !o.environment) {
       o.topology = o.paths = o.config = true;
       o.environment = o.json;
     }
-  } catch (const CLI::ParseError& e) {
-    std::ostringstream out, err;
-    parsed.exit_code = app.exit(e, out, err);
-    parsed.text = parsed.exit_code == 0
-                      ? out.str()
-                      : fmt::format("tide-info: {} (--help explains)\n", e.what());
-  }
-  return parsed;
+    return std::string();
+  });
 }
 
 }  // namespace info

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
+#include "tool.hpp"
 
 namespace info {
 
@@ -11,15 +11,6 @@ struct Options {
   bool json = false;
 };
 
-/// What the command line asks for: a run, or a text and an exit code.
-struct Parsed {
-  Options options;
-  bool run = false;
-  int exit_code = 0;
-  std::string text;
-};
-
-/// Local, without MPI and without output, so that all ranks come to the same end.
-Parsed parse_options(int argc, char** argv);
+tools::Parsed parse_options(int argc, char** argv, Options& options);
 
 }  // namespace info

@@ -22,8 +22,9 @@ nlohmann::json paths_section(MPI_Comm comm);
 /// The library's configuration without its environment table.
 nlohmann::json config_section();
 
-/// [{"name", "meaning", "default", "value"}]; TIDE_ variables that the library does not know are
-/// listed too, with a meaning that says so.
+/// [{"name", "meaning", "default", "value", "set", "environment_only", "missing": values that this
+/// version refuses, "problem": why the current value is refused, or ""}]; TIDE_ variables that the
+/// library does not know are listed too, with a problem that says so.
 nlohmann::json environment_section();
 
 std::string topology_text(const nlohmann::json& topology);

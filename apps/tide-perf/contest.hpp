@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "group.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "memory.hpp"
@@ -44,6 +45,8 @@ struct Contestant {
   std::function<std::string()> verify;  // empty, or the first wrong element
 };
 
+/// Workspace, clear and verify of a call of the library's by `group`.
+void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant& c);
 Contestant tide_allgather(Workload& w);
 Contestant tide_reduce_scatter(Workload& w);
 Contestant stock_allgather(Workload& w);
@@ -55,6 +58,20 @@ Contestant per_param_reduce_scatter(Workload& w);
 Contestant a2a_reduce_scatter(Workload& w);
 Contestant limit_allgather(Workload& w);
 Contestant limit_reduce_scatter(Workload& w);
+
+/// A nonblocking operation.  run() computes while it is in progress, so that what is verified is
+/// what is timed.
+struct Operation : Contestant {
+  bool tests = false;  // calls test() during the computation; else something else drives it
+  std::function<void()> start, test, wait;
+  std::function<void()> wait_inputs;  // the library's only
+};
+
+/// `keys` are info keys of the group, tide_progress among them.  Where the library refuses them on
+/// all ranks the operation is refused with its words.  Collective.
+Operation tide_operation(Workload& w, bool allgather, const std::string& name, const Keys& keys);
+/// MPI_Iallgather or MPI_Ireduce_scatter_block of flat buffers.
+Operation flat_operation(Workload& w, bool allgather, const std::string& name);
 
 /// A word of refusal if `count` items are more than an MPI call can count, else empty.
 std::string int_count_problem(const char* call, std::int64_t count);

@@ -47,6 +47,9 @@ Facts gather_facts(MPI_Comm comm, int argc, char** argv) {
   tools::agree(comm, tools::tide_problem(MPIX_Tide_comm_topology(comm, &topology),
                                          "MPIX_Tide_comm_topology"));
   MPI_Comm_size(comm, &facts.ranks);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  facts.thread_multiple = level == MPI_THREAD_MULTIPLE;
   facts.nodes = topology.nodes;
   facts.local_size = topology.local_size;
   facts.uniform = topology.uniform != 0;

@@ -60,6 +60,7 @@ json list_json(const ParamList& list) {
                       {"dtype", dtype_name(p.dtype)}});
   return {{"name", list.name},
           {"description", list.description},
+          {"note", list.note},
           {"scale", list.scale},
           {"parameters", params}};
 }
@@ -67,6 +68,8 @@ json list_json(const ParamList& list) {
 json result_json(const Result& r) {
   json rows = json::array();
   for (const Row& row : r.rows) rows.push_back(row_json(row, r));
+  if (!r.overlap_rows.empty()) rows = overlap_json(r);
+  if (!r.skew_rows.empty()) rows = skew_json(r);
   json j{{"collective", r.collective},
          {"list", list_json(r.list)},
          {"full_bytes", r.full_bytes},
@@ -74,6 +77,8 @@ json result_json(const Result& r) {
          {"rows", rows},
          {"report", r.report}};
   if (r.collective != "allgather") j["out_dtype"] = r.out_dtype;
+  if (!r.progress.empty()) j["progress"] = r.progress;
+  if (!r.inputs_rows.empty()) j["inputs"] = inputs_json(r);
   if (!r.first_calls.empty()) j["first_calls_s"] = r.first_calls;
   return j;
 }
@@ -91,10 +96,16 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"nodes", f.nodes},
           {"uniform", f.uniform},
           {"fake_nodes", f.fake_nodes},
+          {"thread_multiple", f.thread_multiple},
           {"environment", environment()},
           {"config", f.config},
+          {"mode", o.overlap       ? "overlap"
+                   : o.skew_ms > 0 ? "skew"
+                                   : "calls"},
           {"options",
-           {{"reps", o.reps},
+           {{"skew_ms", o.skew_ms},
+            {"test_every_us", o.test_every_us},
+            {"reps", o.reps},
             {"warmup", o.warmup},
             {"seed", o.seed},
             {"memory", o.memory},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -52,6 +53,9 @@ Param parse_line(const std::string& where, const std::vector<std::string>& words
 }
 
 std::string read_text(const std::string& file, std::string& text) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    return fmt::format("'{}' is a directory; --list takes a file with a parameter a line", file);
   std::ifstream in(file, std::ios::binary);
   if (!in) return fmt::format("cannot read the list '{}' on rank 0; check --list", file);
   text.assign(std::istreambuf_iterator<char>(in), {});
@@ -69,7 +73,7 @@ void broadcast(MPI_Comm comm, std::string& text) {
 }  // namespace
 
 ParamList parse_list(const std::string& file, const std::string& text, int dtype) {
-  ParamList list{file, "from a file", 1, {}};
+  ParamList list{file, "from a file", "", 1, {}};
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

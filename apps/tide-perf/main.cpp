@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 #include <mpix_tide.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,17 +11,11 @@
 #include "agreement.hpp"
 #include "launch.hpp"
 #include "run.hpp"
+#include "tool.hpp"
 
 namespace {
 
 using namespace perf;
-
-void start_mpi(int* argc, char*** argv) {
-  const char* progress = std::getenv("TIDE_PROGRESS");
-  const bool threads = progress != nullptr && std::string(progress) == "thread";
-  int provided = 0;
-  MPI_Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
-}
 
 void check_fake_nodes(const std::string& list) {
   int ranks = 0;
@@ -36,9 +29,10 @@ void check_fake_nodes(const std::string& list) {
 // Opened before the run: a wrong path must not cost its results.
 std::ofstream open_json(const std::string& file, int rank) {
   std::ofstream out;
+  std::string problem;
+  if (rank == 0 && !file.empty()) problem = tools::write_problem(file);
+  tools::agree(MPI_COMM_WORLD, problem.empty() ? "" : problem + "; check --json");
   if (rank == 0 && !file.empty()) out.open(file);
-  const bool failed = rank == 0 && !file.empty() && !out;
-  tools::agree(MPI_COMM_WORLD, failed ? fmt::format("cannot write '{}'; check --json", file) : "");
   return out;
 }
 
@@ -65,40 +59,15 @@ void run(const Options& options, int rank, int argc, char** argv) {
   MPI_Comm_free(&tide_comm);
 }
 
-// A failure that other ranks may not know of: they would wait for ever.  The first rank's words
-// are enough, as a rule all ranks have the same.
-[[noreturn]] void abort_all(int rank, const char* message) {
-  if (rank != 0) sleep(1);
-  fmt::print(stderr, "tide-perf: rank {}: {}\n", rank, message);
-  std::fflush(stderr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   restart_with_kept_memory(argv);
-  const Parsed parsed = parse_options(argc, argv);
-  if (!parsed.options.fake_nodes.empty())
-    setenv("TIDE_FAKE_NODES", parsed.options.fake_nodes.c_str(), 1);
-  start_mpi(&argc, &argv);
-  int rank = 0, exit_code = parsed.exit_code;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::string text = parsed.text;
-  try {
-    if (parsed.run) run(parsed.options, rank, argc, argv);
-  } catch (const tools::AgreedError& e) {
-    text = fmt::format("tide-perf: {}\n", e.what());
-    exit_code = 1;
-  } catch (const std::invalid_argument& e) {  // thrown on all ranks alike: input, not luck
-    text = fmt::format("tide-perf: {}\n", e.what());
-    exit_code = 1;
-  } catch (const std::exception& e) {
-    abort_all(rank, e.what());
-  }
-  if (rank == 0) fmt::print(exit_code == 0 ? stdout : stderr, "{}", text);
-  std::fflush(nullptr);
-  MPI_Finalize();
-  return exit_code;
+  Options options;
+  const tools::Parsed parsed = parse_options(argc, argv, options);
+  if (!options.fake_nodes.empty()) setenv("TIDE_FAKE_NODES", options.fake_nodes.c_str(), 1);
+  return tools::run_tool({"tide-perf", options.overlap}, argc, argv, parsed, [&](int rank) {
+    run(options, rank, argc, argv);
+    return 0;
+  });
 }

@@ -101,7 +101,7 @@ std::int64_t ParamList::full_bytes() const {
 std::vector<std::string> model_names() { return {"llama70b", "qwen30b", "wan14b", "small"}; }
 
 ParamList model_list(const std::string& name, double scale, int dtype) {
-  Builder b{scale, dtype, {name, "", scale, {}}};
+  Builder b{scale, dtype, {name, "", "", scale, {}}};
   if (name == "llama70b")
     llama_70b(b);
   else if (name == "qwen30b")

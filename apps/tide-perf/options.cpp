@@ -25,7 +25,8 @@ const char* const footer =
     "(32 parameters of 2 KiB).\n"
     "Baselines: stock (FSDP2's own path), flat (the collective on a flat buffer, no layout),\n"
     "per-param (one MPI collective per parameter), a2a (reduce-scatter: bf16 all-to-all and a\n"
-    "local fp32 sum), limit (the memory's bound: not a collective at all).\n"
+    "local fp32 sum), limit (the memory's bound: not a collective at all); with --overlap: mpi\n"
+    "(MPI_Iallgather, MPI_Ireduce_scatter_block on flat buffers, with and without MPI_Test).\n"
     "A time is the slowest rank's, between a barrier and its return; 'vs tide' is a row's median\n"
     "over tide's.  algbw is the whole list's bytes over the median.\n"
     "List file, one parameter a line, '#' comments:  name rows row_elems [block_rows] [dtype]\n"
@@ -34,6 +35,8 @@ const char* const footer =
     "  mpirun -n 4 tide-perf\n"
     "  mpirun -n 4 tide-perf --model all --mib 64 --fake-nodes 2x2 --json perf.json\n"
     "  mpirun -n 2 tide-perf -c allgather --share node --baselines stock,limit\n"
+    "  mpirun -n 4 tide-perf --overlap --workspace 1M,auto --fake-nodes 2x2\n"
+    "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
 
@@ -60,7 +63,7 @@ void add_what(CLI::App& app, Options& o) {
   auto* mib = app.add_option("--mib", o.mib,
                              "scale a built-in list to about this many MiB of bf16 (default 64)")
                   ->type_name("X")
-                  ->check(CLI::PositiveNumber)
+                  ->check(tools::positive_number)
                   ->excludes(list);
   app.add_option("--scale", o.scale,
                  "multiply every hidden size with this, rounded to multiples of 8; the number of\n"
@@ -81,7 +84,7 @@ void add_what(CLI::App& app, Options& o) {
 void add_how(CLI::App& app, Options& o) {
   app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
       ->delimiter(',')
-      ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit"}))
+      ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi"}))
       ->capture_default_str();
   app.add_option("-n,--reps", o.reps, "timed repetitions of each")
       ->check(CLI::Range(1, 1000000))
@@ -102,10 +105,38 @@ void add_how(CLI::App& app, Options& o) {
   app.add_option("--fake-nodes", o.fake_nodes,
                  "rehearse several nodes on one: NODESxRANKS (2x2) or each rank's node (0,0,1,1)")
       ->type_name("SPEC");
-  app.add_flag("--first-calls", o.first_calls,
-               "show the time of the first and of the hundredth call (unchanged pointers)");
   app.add_option("--json", o.json_file, "write all samples, the command line and the configuration")
       ->type_name("FILE");
+}
+
+// What is measured instead of calls of their own.
+void add_modes(CLI::App& app, Options& o) {
+  auto* first = app.add_flag("--first-calls", o.first_calls,
+                             "show the time of the first and of the hundredth call (unchanged\n"
+                             "pointers)");
+  auto* overlap = app.add_flag("--overlap", o.overlap,
+                               "how much of a nonblocking operation hides behind a computation of\n"
+                               "the same length, and MPI's own nonblocking collective beside it");
+  app.add_option("--test-every", o.test_every_us,
+                 "with --overlap: microseconds of computation between two calls of test")
+      ->type_name("US")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str()
+      ->needs(overlap);
+  app.add_option("--workspace", o.workspaces,
+                 "with --overlap: values of tide_workspace_bytes (64K, 16M, min, auto; a comma\n"
+                 "list) for which the reduce-scatter's early release of inputs is shown")
+      ->type_name("B")
+      ->delimiter(',')
+      ->needs(overlap);
+  app.add_option("--skew", o.skew_ms,
+                 "every rank arrives at a random time from 0 to MS ms in each call")
+      ->type_name("MS")
+      ->check(tools::positive_number)
+      ->check(CLI::Range(0.0, 60000.0))
+      ->excludes(overlap)
+      ->excludes(first);
+  overlap->excludes(first);
 }
 
 // What CLI11 cannot see: combinations, and values with a grammar of their own.
@@ -116,6 +147,7 @@ std::string problem_of(Options& o) {
     o.models = {"llama70b", "qwen30b", "wan14b"};
   try {
     if (!o.fake_nodes.empty()) o.fake_nodes = fake_nodes_list(o.fake_nodes);
+    for (std::string& bytes : o.workspaces) bytes = workspace_bytes(bytes);
   } catch (const std::invalid_argument& e) {
     return e.what();
   }
@@ -135,6 +167,17 @@ bool Options::has_collective(const std::string& name) const {
   return std::find(collectives.begin(), collectives.end(), name) != collectives.end();
 }
 
+std::string workspace_bytes(const std::string& spec) {
+  std::smatch match;
+  if (spec == "min" || spec == "auto") return spec;
+  if (!std::regex_match(spec, match, std::regex("([0-9]{1,12})([KMG]?)")))
+    throw std::invalid_argument(fmt::format(
+        "--workspace '{}' is neither bytes (65536, 64K, 16M, 1G) nor min or auto", spec));
+  const std::string unit = match[2];
+  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  return fmt::format("{}", std::stoull(match[1]) << shift);
+}
+
 std::string fake_nodes_list(const std::string& spec) {
   std::smatch match;
   if (std::regex_match(spec, match, std::regex("([1-9][0-9]{0,3})x([1-9][0-9]{0,3})"))) {
@@ -150,27 +193,15 @@ std::string fake_nodes_list(const std::string& spec) {
       spec));
 }
 
-Parsed parse_options(int argc, char** argv) {
-  Parsed parsed;
+tools::Parsed parse_options(int argc, char** argv, Options& options) {
   CLI::App app{description, "tide-perf"};
   app.footer(footer);
   app.set_version_flag("--version", "tide-perf " MPIX_TIDE_VERSION);
   app.get_formatter()->column_width(34);
-  add_what(app, parsed.options);
-  add_how(app, parsed.options);
-  try {
-    app.parse(argc, argv);
-    parsed.text = problem_of(parsed.options);
-    parsed.run = parsed.text.empty();
-    parsed.exit_code = parsed.run ? 0 : 1;
-  } catch (const CLI::ParseError& e) {
-    std::ostringstream out, err;
-    parsed.exit_code = app.exit(e, out, err);
-    parsed.text = parsed.exit_code == 0 ? out.str() : e.what();
-  }
-  if (parsed.exit_code != 0)
-    parsed.text = fmt::format("tide-perf: {} (--help explains)\n", parsed.text);
-  return parsed;
+  add_what(app, options);
+  add_how(app, options);
+  add_modes(app, options);
+  return tools::parse(app, argc, argv, [&options] { return problem_of(options); });
 }
 
 }  // namespace perf

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tool.hpp"
+
 namespace perf {
 
 struct Options {
@@ -18,24 +20,22 @@ struct Options {
   int reps = 20, warmup = 3;
   std::uint64_t seed = 1;
   bool first_calls = false;
+  bool overlap = false;
+  double test_every_us = 100;
+  std::vector<std::string> workspaces;  // of --overlap: bytes, min or auto
+  double skew_ms = 0;                   // 0: no rank is late
 
   bool has_baseline(const std::string& name) const;
   bool has_collective(const std::string& name) const;
 };
 
-/// What the command line asks for: a run, or a text and an exit code.
-struct Parsed {
-  Options options;
-  bool run = false;
-  int exit_code = 0;
-  std::string text;
-};
-
-/// Local, without MPI and without output, so that all ranks come to the same end.
-Parsed parse_options(int argc, char** argv);
+tools::Parsed parse_options(int argc, char** argv, Options& options);
 
 /// "2x3" (nodes x ranks) or "0,0,1,1": the value for TIDE_FAKE_NODES.  Throws
 /// std::invalid_argument on anything else.
 std::string fake_nodes_list(const std::string& spec);
+
+/// "64K", "16M", "min" or "auto": bytes as digits, or the word.  Throws std::invalid_argument.
+std::string workspace_bytes(const std::string& spec);
 
 }  // namespace perf

@@ -21,6 +21,7 @@ struct Param {
 
 struct ParamList {
   std::string name, description;
+  std::string note;  // what is run where it is not what was asked for
   double scale = 1;  // of the hidden sizes, built-in lists only
   std::vector<Param> params;
 

@@ -20,6 +20,33 @@ struct Row {
   Summary summary;
 };
 
+struct OverlapKernel {  // one operation behind one computation
+  std::string name;
+  int slices = 0;
+  std::vector<double> compute, overlapped;
+  double compute_s = 0, overlapped_s = 0, hidden = 0;  // medians, and the share of the operation
+};
+
+struct OverlapRow {
+  std::string name, what, refused;
+  std::vector<double> alone;
+  double alone_s = 0;
+  std::vector<OverlapKernel> kernels;
+};
+
+struct InputsRow {  // a reduce-scatter with one value of tide_workspace_bytes
+  std::string asked, refused;
+  std::int64_t workspace_bytes = 0;
+  std::vector<double> inputs, whole;  // seconds until wait_inputs and until wait returned
+  double share = 0;
+};
+
+struct SkewRow {
+  std::string name, what, refused;
+  std::vector<double> arrival, total, prompt;  // of the last rank; prompt: none was late
+  double arrival_s = 0, total_s = 0, prompt_s = 0, surplus_s = 0;
+};
+
 struct Result {
   std::string collective;  // allgather or reduce-scatter
   ParamList list;
@@ -27,7 +54,11 @@ struct Result {
   std::string out_dtype;
   std::vector<Row> rows;  // the library first
   std::vector<double> first_calls;
-  nlohmann::json report;  // the library's, whatever it holds; null if it could not be read
+  std::string progress;                  // of --overlap: poll or thread
+  std::vector<OverlapRow> overlap_rows;  // instead of rows, with --overlap
+  std::vector<InputsRow> inputs_rows;
+  std::vector<SkewRow> skew_rows;  // instead of rows, with --skew
+  nlohmann::json report;           // the library's, whatever it holds; null if it could not be read
 };
 
 struct Facts {
@@ -35,6 +66,7 @@ struct Facts {
   std::string mpi, tide, started;
   int ranks = 0, nodes = 0, local_size = 0;
   bool uniform = true, fake_nodes = false;
+  bool thread_multiple = false;  // MPI gave MPI_THREAD_MULTIPLE
   nlohmann::json config;
 };
 
@@ -47,6 +79,13 @@ std::string report_line(const nlohmann::json& report, const std::string& collect
 /// The machine's block at the top, and one block per result.
 std::string facts_text(const Facts& facts, const Options& options);
 std::string result_text(const Result& result);
+
+/// The rows of a mode: of --overlap and --skew, empty where there are none.
+std::string overlap_text(const Result& result);
+std::string skew_text(const Result& result);
+nlohmann::json overlap_json(const Result& result);
+nlohmann::json inputs_json(const Result& result);
+nlohmann::json skew_json(const Result& result);
 
 nlohmann::json to_json(const Facts& facts, const Options& options,
                        const std::vector<Result>& results);

@@ -9,7 +9,9 @@
 
 #include "agreement.hpp"
 #include "dtypes.hpp"
+#include "group.hpp"
 #include "measure.hpp"
+#include "modes.hpp"
 #include "prepare.hpp"
 #include "query.hpp"
 
@@ -17,22 +19,6 @@ namespace perf {
 namespace {
 
 constexpr double default_mib = 64;
-
-MPIX_Tide_group make_group(MPI_Comm comm, const ParamList& list) {
-  std::vector<MPIX_Tide_param> params;
-  std::vector<const char*> names;
-  for (const Param& p : list.params) {
-    params.push_back({p.rows, p.row_elems, p.block_rows, p.dtype, 0});
-    names.push_back(p.name.c_str());
-  }
-  MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
-  int code = MPIX_Tide_group_create(comm, static_cast<int>(params.size()), params.data(),
-                                    MPI_INFO_NULL, &group);
-  tools::agree(comm, tools::tide_problem(code, "MPIX_Tide_group_create"));
-  code = MPIX_Tide_group_set_names(group, nullptr, names.data());
-  tools::agree(comm, tools::tide_problem(code, "MPIX_Tide_group_set_names"));
-  return group;
-}
 
 bool has_dtype(const ParamList& list, int dtype) {
   return std::any_of(list.params.begin(), list.params.end(),
@@ -75,19 +61,16 @@ std::vector<Contestant> contestants_of(const Options& o, Workload& w, bool allga
   std::vector<Contestant> all{allgather ? tide_allgather(w) : tide_reduce_scatter(w)};
   for (const Entry& e : entries) {
     const auto make = allgather ? e.allgather : e.reduce_scatter;
-    if (make != nullptr && o.has_baseline(e.name)) all.push_back(make(w));
+    // The limit waits for no rank: late ones mean nothing to it.
+    const bool limit_of_late = o.skew_ms > 0 && std::string(e.name) == "limit";
+    if (make != nullptr && o.has_baseline(e.name) && !limit_of_late) all.push_back(make(w));
   }
   return all;
 }
 
-Result run_one(const Options& o, Workload& w, bool allgather) {
-  check_memory(o, w, allgather);
-  (allgather ? fill_allgather : fill_reduce_scatter)(w);
-  const std::vector<Contestant> contestants = contestants_of(o, w, allgather);
-  Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
-  result.full_bytes = w.list->full_bytes();
-  result.shard_bytes = w.layout.packed_offsets(0).back();
-  result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+// The ordinary mode: each call by itself.
+void measure_calls(const Options& o, Workload& w, const std::vector<Contestant>& contestants,
+                   Result& result) {
   Progress progress(w.rank);
   // Before any other call of the library on these buffers, else the first would not be the first.
   if (o.first_calls) result.first_calls = measure_first(w.comm, contestants.front(), 100);
@@ -97,6 +80,20 @@ Result run_one(const Options& o, Workload& w, bool allgather) {
   for (std::size_t c = 0; c < contestants.size(); ++c)
     result.rows.push_back({contestants[c].name, contestants[c].what, contestants[c].refused,
                            contestants[c].workspace_bytes, samples[c], summarise(samples[c])});
+}
+
+Result run_one(const Options& o, Workload& w, bool allgather, const std::string& progress) {
+  check_memory(o, w, allgather);
+  (allgather ? fill_allgather : fill_reduce_scatter)(w);
+  Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
+  result.full_bytes = w.list->full_bytes();
+  result.shard_bytes = w.layout.packed_offsets(0).back();
+  result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+  result.progress = progress;
+  if (o.overlap)
+    measure_overlap(o, w, allgather, result);
+  else
+    (o.skew_ms > 0 ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
   result.report = tools::read_group_report(w.group);
   return result;
 }
@@ -112,6 +109,12 @@ std::vector<ParamList> lists_of(const Options& o, MPI_Comm comm) {
     for (const std::string& name : o.models) {
       const double mib = o.mib > 0 ? o.mib : default_mib;
       lists.push_back(model_list(name, o.scale > 0 ? o.scale : scale_for_mib(name, mib), dtype));
+      const double whole =
+          static_cast<double>(model_list(name, 1, MPIX_TIDE_BF16).full_bytes()) / (1 << 20);
+      if (o.mib > whole)
+        lists.back().note = fmt::format(
+            "--mib {:g} is more than the list has: run at its real size, {:.4g} MiB of bf16", o.mib,
+            whole);
     }
   }
   for (const ParamList& list : lists)
@@ -119,30 +122,42 @@ std::vector<ParamList> lists_of(const Options& o, MPI_Comm comm) {
   return lists;
 }
 
+namespace {
+
+void run_list(const Options& o, MPI_Comm tide_comm, const ParamList& list,
+              const std::string& progress, std::vector<Result>& results) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPIX_Tide_topology topology{};
+  tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
+  const Group group = make_group(
+      tide_comm, list,
+      o.overlap ? Keys{{"tide_progress", "poll"}} : Keys{});  // whatever the environment says
+  const int out_dtype = out_dtype_of(o, list);
+  const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
+  for (const bool allgather : {true, false}) {
+    if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
+    // Made anew for each collective, so that only one's buffers exist at a time.
+    Workload w{MPI_COMM_WORLD, tide_comm, rank,
+               ranks,          &list,     Layout(list, ranks),
+               group.get(),    topology,  o.share,
+               o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
+    results.push_back(run_one(o, w, allgather, progress));
+    if (rank == 0) fmt::print("{}", result_text(results.back()));
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
 std::vector<Result> run_all(const Options& o, MPI_Comm tide_comm) {
   std::vector<Result> results;
-  for (const ParamList& list : lists_of(o, MPI_COMM_WORLD)) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPIX_Tide_topology topology{};
-    tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
-    MPIX_Tide_group group = make_group(tide_comm, list);
-    const int out_dtype = out_dtype_of(o, list);
-    const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
-    for (const bool allgather : {true, false}) {
-      if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
-      // Made anew for each collective, so that only one's buffers exist at a time.
-      Workload w{MPI_COMM_WORLD, tide_comm, rank,
-                 ranks,          &list,     Layout(list, ranks),
-                 group,          topology,  o.share,
-                 o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
-      results.push_back(run_one(o, w, allgather));
-      if (rank == 0) fmt::print("{}", result_text(results.back()));
-      std::fflush(stdout);
-    }
-    tools::check_tide(MPIX_Tide_group_free(&group), "MPIX_Tide_group_free");
-  }
+  const std::vector<ParamList> lists = lists_of(o, MPI_COMM_WORLD);
+  const std::vector<std::string> ways =
+      o.overlap ? std::vector<std::string>{"poll", "thread"} : std::vector<std::string>{""};
+  for (const std::string& progress : ways)
+    for (const ParamList& list : lists) run_list(o, tide_comm, list, progress, results);
   return results;
 }
 

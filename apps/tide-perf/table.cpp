@@ -53,6 +53,32 @@ std::string verdict(const Result& result) {
   return text.empty() ? "" : text + "\n";
 }
 
+std::string calls_text(const Result& r) {
+  if (r.rows.empty()) return "";
+  double longest = 0;
+  for (const Row& row : r.rows) longest = std::max(longest, row.summary.median);
+  std::string text = fmt::format("  {:<10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "", "median ms",
+                                 "min ms", "algbw GB/s", "vs tide", "extra MiB");
+  for (const Row& row : r.rows) text += row_text(row, r, longest);
+  return text + verdict(r);
+}
+
+// One line of what is done to the calls.
+std::string mode_text(const Facts& f, const Options& o) {
+  if (o.overlap)
+    return fmt::format(
+        "overlap: hidden = 1 - (overlapped - compute) / alone; test every {:g} us of computation\n"
+        "{}",
+        o.test_every_us,
+        f.thread_multiple ? ""
+                          : "this MPI does not give MPI_THREAD_MULTIPLE: between nodes "
+                            "tide_progress=thread is refused\n");
+  if (o.skew_ms > 0)
+    return fmt::format("skew: every rank is late by a random 0 to {:g} ms in each call\n",
+                       o.skew_ms);
+  return "";
+}
+
 }  // namespace
 
 std::string facts_text(const Facts& f, const Options& o) {
@@ -61,30 +87,28 @@ std::string facts_text(const Facts& f, const Options& o) {
   if (f.fake_nodes) nodes += " (TIDE_FAKE_NODES)";
   return fmt::format(
       "tide-perf {}   {}   {} rank{} on {}   {}\n"
-      "{} repetitions after {}, order shuffled (seed {}); memory {}, share {}\n",
+      "{} repetitions after {}, order shuffled (seed {}); memory {}, share {}\n{}",
       f.tide, f.mpi, f.ranks, f.ranks == 1 ? "" : "s", nodes, f.started, o.reps, o.warmup, o.seed,
-      o.memory, o.share);
+      o.memory, o.share, mode_text(f, o));
 }
 
 std::string result_text(const Result& r) {
-  double longest = 0;
-  for (const Row& row : r.rows) longest = std::max(longest, row.summary.median);
   std::string text =
       fmt::format("\n{}   {}: {}\n{} parameters, {:.2f} MiB, {:.2f} MiB a rank{}{}\n", r.collective,
                   r.list.name, r.list.description, r.list.params.size(),
                   static_cast<double>(r.full_bytes) / mib, static_cast<double>(r.shard_bytes) / mib,
                   r.list.scale == 1 ? "" : fmt::format(", hidden sizes x {:.4g}", r.list.scale),
                   r.collective == "allgather" ? "" : ", output " + r.out_dtype);
-  text += fmt::format("  {:<10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "", "median ms", "min ms",
-                      "algbw GB/s", "vs tide", "extra MiB");
-  for (const Row& row : r.rows) text += row_text(row, r, longest);
-  text += verdict(r);
+  if (r.progress == "thread")
+    text += "by the progress thread, which serves this process from here on\n";
+  if (!r.list.note.empty()) text += fmt::format("note: {}\n", r.list.note);
+  text += calls_text(r) + overlap_text(r) + skew_text(r);
   if (!r.first_calls.empty())
     text += fmt::format("  first call {:.3f} ms, hundredth {:.3f} ms\n",
                         r.first_calls.front() * 1e3, r.first_calls.back() * 1e3);
   const std::string report = report_line(r.report, r.collective);
   if (!report.empty()) text += fmt::format("  {}\n", report);
-  return text + "  verified\n";
+  return text + "  Pass: verified before and after timing\n";
 }
 
 }  // namespace perf

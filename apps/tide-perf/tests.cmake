@@ -1,18 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
 # The tool verifies each result itself: a run that ends with 0 and says "verified" is a test.
-enable_testing()
-
-# tide_perf_test(NAME name RANKS n [WRONG] EXPECT regex ARGS ...): WRONG runs must end with an error.
 function(tide_perf_test)
-  cmake_parse_arguments(T "WRONG" "NAME;RANKS;EXPECT" "ARGS" ${ARGN})
-  add_test(NAME tide-perf.${T_NAME}
-    COMMAND ${CMAKE_COMMAND} "-DEXPECT=${T_EXPECT}" "-DWRONG=${T_WRONG}"
-      "-DJSON=${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}.json" -P ${CMAKE_CURRENT_SOURCE_DIR}/expect.cmake --
-      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${T_RANKS} $<TARGET_FILE:tide-perf> ${T_ARGS})
-  set_tests_properties(tide-perf.${T_NAME} PROPERTIES LABELS "mpi;ranks_${T_RANKS}" TIMEOUT 120
-    PROCESSORS ${T_RANKS} ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
+  tide_tool_test(TOOL tide-perf ${ARGN})
 endfunction()
 
 set(lists ${CMAKE_CURRENT_SOURCE_DIR}/tests)
@@ -35,3 +25,24 @@ tide_perf_test(NAME wrong_nodes WRONG RANKS 2 EXPECT "names 4 ranks, but there a
 tide_perf_test(NAME wrong_output WRONG RANKS 2 EXPECT "bf16 gradients cannot be reduced to fp64"
   ARGS --small --out-dtype fp64)
 tide_perf_test(NAME json_nowhere WRONG RANKS 2 EXPECT "cannot write '/nowhere/x'" ARGS --small --json /nowhere/x)
+
+tide_perf_test(NAME skew RANKS 3 EXPECT "late by a random 0 to 3 ms.*total ms +last rank ms +surplus ms.*  stock +[1-9][.0-9]+ +[1-9][.0-9]+ .*Pass.*reduce-scatter.*Pass"
+  ARGS --small --skew 3 -b stock,limit --reps 3 --warmup 1 --json @JSON@)
+tide_perf_test(NAME too_large RANKS 1 EXPECT "note: --mib 9999 is more than the list has: run at its real size, 0.0625 MiB"
+  ARGS --small --mib 9999 --reps 1 --baselines none)
+tide_perf_test(NAME overlap RANKS 2 TIMEOUT 240
+  EXPECT "tide test .*cache .*stream .*mpi test .*Pass.*wait_inputs.*64K .*auto .*7 +[^\n]*tide_workspace_bytes.*Pass.*tide thread .*cache .*stream .*mpi .*Pass.*wait_inputs.*Pass"
+  ARGS --model wan14b --mib 1 --overlap --workspace 64K,auto,7 --fake-nodes 2x1 --reps 3 --warmup 1 --json @JSON@)
+
+tide_perf_test(NAME list_directory WRONG RANKS 2 EXPECT "'/' is a directory; --list takes a file" ARGS --list /)
+foreach(number nan inf 0 -1 x)
+  tide_perf_test(NAME mib_${number} WRONG RANKS 0 EXPECT "--mib: '${number}' is no finite number > 0.*--help explains"
+    ARGS --mib=${number})
+  tide_perf_test(NAME skew_${number} WRONG RANKS 0 EXPECT "--skew: '${number}' is no finite number > 0.*--help explains"
+    ARGS --skew=${number})
+endforeach()
+tide_perf_test(NAME modes WRONG RANKS 0 EXPECT "--skew excludes --overlap|--overlap excludes --skew" ARGS --overlap --skew 3)
+tide_perf_test(NAME workspace_alone WRONG RANKS 0 EXPECT "--workspace requires --overlap" ARGS --workspace 64K)
+tide_perf_test(NAME workspace_word WRONG RANKS 0 EXPECT "--workspace 'huge' is neither bytes .* nor min or auto"
+  ARGS --overlap --workspace huge)
+tide_perf_test(NAME json_directory WRONG RANKS 2 EXPECT "'/' is a directory; check --json" ARGS --small --json /)

@@ -185,10 +185,12 @@ float* arrays(const Piece& piece, int which) {
 
 }  // namespace
 
+std::string checkpoint_part(const std::string& path) { return path + ".part"; }
+
 void save_checkpoint(MPI_Comm comm, const Options& options, const Samples& samples,
                      const std::vector<Trainer*>& trainers) {
   const std::string& path = options.checkpoint;
-  const std::string temporary = path + ".part";
+  const std::string temporary = checkpoint_part(path);
   Json header = {{"version", kVersion},
                  {"identity", identity(options, samples, trainers[0]->weights())},
                  {"models", Json::array()}};

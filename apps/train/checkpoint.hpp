@@ -14,6 +14,9 @@
 
 namespace train {
 
+/// Where a checkpoint is written before it takes its place.
+std::string checkpoint_part(const std::string& path);
+
 /// Collective.  Replaces the file in one step: a crash leaves the old one or the new one.
 void save_checkpoint(MPI_Comm comm, const Options& options, const Samples& samples,
                      const std::vector<Trainer*>& trainers);

@@ -16,12 +16,7 @@ void on_first_rank(MPI_Comm comm, const std::function<void()>& work) {
       if (message.empty()) message = "unknown failure";
     }
   }
-  int length = static_cast<int>(message.size());
-  MPI_Bcast(&length, 1, MPI_INT, 0, comm);
-  if (length == 0) return;
-  message.resize(length);
-  MPI_Bcast(message.data(), length, MPI_CHAR, 0, comm);
-  throw AgreedFailure(message);
+  tools::agree(comm, message);
 }
 
 }  // namespace train

@@ -29,7 +29,7 @@ struct Grid {
 /// Reads the fields; throws std::runtime_error naming file, variable, dimension and remedy.
 Grid read_grid(const std::string& path, const std::vector<std::string>& vars);
 
-/// Collective: rank 0 reads, all get the same grid or all throw AgreedFailure.
+/// Collective: rank 0 reads, all get the same grid or all throw AgreedError.
 Grid read_grid_once(MPI_Comm comm, const std::string& path, const std::vector<std::string>& vars);
 
 }  // namespace train

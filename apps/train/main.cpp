@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
+#include <filesystem>
 #include <numeric>
+#include <stdexcept>
 
 #include "checkpoint.hpp"
 #include "failure.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "tool.hpp"
 #include "trainer.hpp"
 
 namespace train {
@@ -86,7 +88,7 @@ void compare_gradients(const Run& run) {
   say(run, "first gradient: sharded (bf16) and reference (fp32) differ by {:.3f} %\n",
       100 * difference);
   if (!(difference < 0.02))
-    throw AgreedFailure(fmt::format(
+    throw AgreedError(fmt::format(
         "the sharded gradient differs from the reference's by {:.2f} % (rounding explains 2 %): "
         "reduce-scatter or all-gather is wrong; see MPIX_Tide_group_report",
         100 * difference));
@@ -199,36 +201,43 @@ int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
   return close ? 0 : 1;
 }
 
-}  // namespace
+// What would only be found out after the training: paths that cannot be written.
+void check_paths(MPI_Comm comm, const Options& o) {
+  const auto check = [](const std::string& file, const char* option) {
+    const std::string problem = tools::write_problem(file);
+    if (!problem.empty()) throw std::runtime_error(problem + "; check " + option);
+  };
+  on_first_rank(comm, [&] {
+    for (const std::string ending : {".csv", ".map.csv", ".gp"})
+      if (o.plot || ending == ".csv") check(o.out + ending, "--out");
+    if (o.checkpoint.empty()) return;
+    check(checkpoint_part(o.checkpoint), "--checkpoint");
+    if (std::filesystem::is_directory(o.checkpoint))
+      throw std::runtime_error("'" + o.checkpoint + "' is a directory; check --checkpoint");
+  });
+}
 
-int run_program(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank, exit_code = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::optional<Options> options = parse_options(argc, argv, rank == 0, &exit_code);
-  bool draw_later = false;
-  if (options) {
-    use_one_blas_thread();
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    try {
-      exit_code = train_and_report(comm, *options, &draw_later);
-    } catch (const AgreedFailure& error) {
-      if (rank == 0) fmt::print(stderr, "tide-train: {}\n", error.what());
-      exit_code = 1;
-    } catch (const std::exception& error) {  // perhaps this rank's alone: others may wait for it
-      fmt::print(stderr, "tide-train, rank {}: {}\n", rank, error.what());
-      std::fflush(stderr);
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Comm_free(&comm);
-  }
-  MPI_Finalize();
-  if (draw_later) draw(*options);  // a process is forked here, which MPI need not allow
+int run_program(const Options& options, bool* draw_later) {
+  use_one_blas_thread();
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  check_paths(comm, options);
+  const int exit_code = train_and_report(comm, options, draw_later);
+  MPI_Comm_free(&comm);
   return exit_code;
 }
 
+}  // namespace
 }  // namespace train
 
-int main(int argc, char** argv) { return train::run_program(argc, argv); }
+int main(int argc, char** argv) {
+  train::Options options;
+  bool draw_later = false;
+  const tools::Parsed parsed = train::parse_options(argc, argv, options);
+  const int exit_code = tools::run_tool({"tide-train"}, argc, argv, parsed, [&](int) {
+    return train::run_program(options, &draw_later);
+  });
+  if (draw_later) train::draw(options);  // a process is forked here, which MPI need not allow
+  return exit_code;
+}

@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <mpix_tide.h>
+
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <map>
-#include <sstream>
 
 namespace train {
 namespace {
+
+const char* const footer =
+    "Exit code: 0, 1 where the models differ by more than --tolerance, 2 for an error.\n"
+    "\n"
+    "Examples:\n"
+    "  mpirun -n 4 tide-train --epochs 5\n"
+    "  mpirun -n 8 tide-train --sharded --checkpoint ocean.ckpt --out ocean\n"
+    "  mpirun -n 4 tide-train --data my.nc --vars T,S --width 512 --tolerance 2";
 
 void declare_data(CLI::App& app, Options& o) {
   app.add_option("--data", o.data, "Gridded NetCDF file")->capture_default_str()->group("Data");
@@ -47,10 +55,10 @@ void declare_training(CLI::App& app, Options& o) {
       ->check(CLI::PositiveNumber)
       ->excludes(epochs);
   app.add_option("--lr", o.lr, "Peak learning rate (warm-up, then cosine to 1 %)")
-      ->check(CLI::PositiveNumber)
+      ->check(tools::positive_number)
       ->capture_default_str();
   app.add_option("--weight-decay", o.weight_decay, "AdamW's decay, on weights only")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tools::non_negative_number)
       ->capture_default_str();
   app.add_option("--seed", o.seed, "Of the initial weights and of the order of samples")
       ->capture_default_str();
@@ -68,16 +76,18 @@ void declare_output(CLI::App& app, Options& o) {
   app.add_flag("!--no-plot", o.plot, "Draw nothing");
   app.add_option("--tolerance", o.tolerance_percent,
                  "With both models: exit 1 if the final validation losses differ by more percent")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tools::non_negative_number);
 }
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, char** argv, bool speak, int* exit_code) {
-  Options o;
+tools::Parsed parse_options(int argc, char** argv, Options& o) {
   CLI::App app{
-      "Trains a small network on observations of the ocean, sharded over the ranks by Tide.\n"
-      "Default: the sharded model and an unsharded reference, side by side (--compare)."};
+      "tide-train: trains a small network on observations of the ocean, sharded over the ranks by\n"
+      "Tide.  Default: the sharded model and an unsharded reference, side by side (--compare).",
+      "tide-train"};
+  app.footer(footer);
+  app.set_version_flag("--version", "tide-train " MPIX_TIDE_VERSION);
   // a later option overrides an earlier one, so that a script can be extended
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   bool compare = false, sharded = false, reference = false;
@@ -91,16 +101,9 @@ std::optional<Options> parse_options(int argc, char** argv, bool speak, int* exi
   declare_data(app, o);
   declare_training(app, o);
   declare_output(app, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream text;
-    *exit_code = app.exit(error, text, text);
-    if (speak) (*exit_code == 0 ? std::cout : std::cerr) << text.str() << std::flush;
-    return std::nullopt;
-  }
+  const tools::Parsed parsed = tools::parse(app, argc, argv);
   o.mode = sharded ? Mode::sharded : reference ? Mode::reference : Mode::compare;
-  return o;
+  return parsed;
 }
 
 }  // namespace train

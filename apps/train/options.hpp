@@ -3,9 +3,10 @@
 // What the command line says.  Every rank parses the same arguments and comes to the same result.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "tool.hpp"
 
 namespace train {
 
@@ -40,8 +41,6 @@ struct Options {
   double tolerance_percent = 0;  // compare: larger differences are a failure; 0: never
 };
 
-/// Parses the command line.  Returns nothing where the program is done (--help, an error), with
-/// the exit code in exit_code; only a speaking rank prints.
-std::optional<Options> parse_options(int argc, char** argv, bool speak, int* exit_code);
+tools::Parsed parse_options(int argc, char** argv, Options& options);
 
 }  // namespace train

@@ -68,7 +68,7 @@ void Samples::split(double holdout) {
     (held_out ? validation_ : training_).push_back(cell);
   }
   if (training_.empty() || validation_.empty())
-    throw AgreedFailure("too few observed cells: training or validation is empty (see --holdout)");
+    throw AgreedError("too few observed cells: training or validation is empty (see --holdout)");
   fingerprint_ = mix(fingerprint_ + training_.size());
 }
 
@@ -79,7 +79,7 @@ void Samples::normalise() {
     for (int64_t cell : training_)
       if (const double v = grid_.values[cell * fields + f]; !std::isnan(v)) sum += v, ++count;
     if (count == 0)
-      throw AgreedFailure("field '" + grid_.fields[f].name +
+      throw AgreedError("field '" + grid_.fields[f].name +
                           "' is missing in every training cell; leave it out of --vars");
     const double mean = sum / count;
     for (int64_t cell : training_)

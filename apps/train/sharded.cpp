@@ -5,18 +5,15 @@
 #include <mpix_tide.h>
 
 #include <algorithm>
-#include <stdexcept>
 
+#include "agreement.hpp"
 #include "bf16.hpp"
 #include "weights.hpp"
 
 namespace train {
 namespace {
 
-void check(int code, const char* call) {
-  if (code != MPI_SUCCESS)
-    throw std::runtime_error(fmt::format("{}: {}", call, MPIX_Tide_error_message()));
-}
+const auto check = tools::check_tide;
 
 // One group per layer: fp32 master shards, gathered as bf16, gradients in bf16.
 struct Layer {

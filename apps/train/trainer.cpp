@@ -115,14 +115,20 @@ void Trainer::probe_gradient() {
 
 bool Trainer::run_epoch() {
   const int64_t stop_check_steps = 8;
-  const double start = MPI_Wtime();
+  const double start = MPI_Wtime(), comm_start = comm_seconds_ + weights_->comm_seconds();
+  // Of the epoch's own: what precedes and follows the epochs counts neither as time nor as
+  // communication.
+  const auto count_time = [&] {
+    clock_.seconds += MPI_Wtime() - start;
+    clock_.comm_seconds += comm_seconds_ + weights_->comm_seconds() - comm_start;
+  };
   double last_line = start;
   uint64_t random = state_.random;
   const std::vector<int64_t> cells = shuffled(random);
   const int64_t samples = int64_t(cells.size());
   for (; state_.batch < batches_ && !finished(); ++state_.batch, ++state_.step) {
     if (state_.step % stop_check_steps == 0 && stop_agreed()) {
-      seconds_ += MPI_Wtime() - start;
+      count_time();
       return false;
     }
     const int64_t at = state_.batch * options_.batch;
@@ -139,7 +145,7 @@ bool Trainer::run_epoch() {
   state_.epoch += 1;
   state_.batch = 0;
   score();
-  seconds_ += MPI_Wtime() - start;
+  count_time();
   return true;
 }
 

@@ -50,7 +50,8 @@ class Trainer {
   int64_t batches() const { return batches_; }
   State& state() { return state_; }
   Weights& weights() { return *weights_; }
-  Clock clock() const { return {seconds_, comm_seconds_ + weights_->comm_seconds()}; }
+  /// Of all epochs of this run.
+  Clock clock() const { return clock_; }
 
  private:
   void compute_gradient(const int64_t* cells, int64_t batch_rows);
@@ -69,7 +70,8 @@ class Trainer {
   int64_t batches_, total_steps_;
   State state_;
   std::vector<float> x_, y_, grad_;
-  double seconds_ = 0, comm_seconds_ = 0;
+  double comm_seconds_ = 0;  // of allreduce
+  Clock clock_;
 };
 
 std::vector<LayerShape> layer_shapes(const Samples& samples, const Options& options);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/guard.hpp"
+#include "core/dtype_name.hpp"
 #include "core/report.hpp"
 
 using namespace tide;
@@ -28,15 +29,15 @@ Param read_param(const MPIX_Tide_param& in, int p) {
     throw Error(
         Kind::arg,
         "parameter {}: dtype {} is not a type; use MPIX_TIDE_BF16, FP16, FP32, FP64 or UINT8", p,
-        in.dtype);
+        dtype_name(in.dtype));
   param.full = param.shard = param.grad = static_cast<Dtype>(in.dtype);
   if (in.types) {
     const int shard = in.types & 0xff, grad = in.types >> 8;
     if (!is_dtype(shard) || (!is_dtype(grad) && grad != MPIX_TIDE_NOGRAD))
       throw Error(Kind::arg,
-                  "parameter {}: types {:#x} is not MPIX_TIDE_TYPES(shard dtype, gradient dtype); "
+                  "parameter {}: types {} is not MPIX_TIDE_TYPES(shard dtype, gradient dtype); "
                   "use 0 or that macro",
-                  p, in.types);
+                  p, types_name(in.types));
     param.shard = static_cast<Dtype>(shard);
     param.frozen = grad == MPIX_TIDE_NOGRAD;
     if (!param.frozen) param.grad = static_cast<Dtype>(grad);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/dtype_name.hpp"
 #include "core/group.hpp"
 
 namespace tide {
@@ -62,6 +63,16 @@ std::string Fingerprint::field(size_t word) const {
   return fmt::format("parameter {}: first_row of rank {}", at / stride, at % stride);
 }
 
+// A value as the user wrote it: element types by name.
+std::string Fingerprint::text(size_t word, uint64_t value) const {
+  const size_t inside = word - params_at_;
+  if (word >= params_at_ && inside < params_ * words_per_param) {
+    if (inside % words_per_param == 3) return dtype_name(static_cast<int>(value));
+    if (inside % words_per_param == 4) return types_name(static_cast<int>(value));
+  }
+  return fmt::format("{}", static_cast<int64_t>(value));
+}
+
 void Fingerprint::compare(Context& context) const {
   const uint64_t hash = hash_words(words_.data(), words_.size());
   int64_t least[2] = {static_cast<int64_t>(hash), ~static_cast<int64_t>(hash)};
@@ -86,10 +97,8 @@ void Fingerprint::compare(Context& context) const {
   size_t word = 0;
   while (word < std::min(words_.size(), theirs.size()) && words_[word] == theirs[word]) word++;
   if (word < std::max(words_.size(), theirs.size())) {
-    std::string own = word < words_.size() ? fmt::format("{}", static_cast<int64_t>(words_[word]))
-                                           : "nothing",
-                zero = word < theirs.size() ? fmt::format("{}", static_cast<int64_t>(theirs[word]))
-                                            : "nothing";
+    std::string own = word < words_.size() ? text(word, words_[word]) : "nothing",
+                zero = word < theirs.size() ? text(word, theirs[word]) : "nothing";
     if (word >= 2 && word < params_at_) {
       own = setting_values_[word - 2];
       size_t at = 0;

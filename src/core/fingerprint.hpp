@@ -26,6 +26,7 @@ class Fingerprint {
 
  private:
   std::string field(size_t word) const;
+  std::string text(size_t word, uint64_t value) const;  // of a value in that field
   size_t params_at_ = 0, params_ = 0;
   int ranks_ = 0;
   std::vector<uint64_t> words_;

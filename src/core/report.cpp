@@ -101,15 +101,17 @@ std::string config_text() {
   j["mpi_built_with"] = TIDE_MPI_NAME;
   j["environment"] = Json::array();
   for (const Setting& s : all_settings()) {
-    std::string variable = s.name;
-    std::transform(variable.begin(), variable.end(), variable.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
-    Json entry{{"name", variable},
+    const std::string name = variable(s.name);
+    Json entry{{"name", name},
                {"default", s.fallback},
                {"values", s.values},
                {"meaning", s.meaning},
-               {"value", environment_value(variable.c_str())}};
+               {"value", environment_value(name.c_str())}};
     if (s.scope != Setting::environment) entry["info_key"] = s.name;
+    if (const auto missing = missing_values(s); !missing.empty())
+      entry["not_in_this_version"] = missing;
+    if (const std::string problem = environment_problem(s); !problem.empty())
+      entry["problem"] = problem;
     j["environment"].push_back(entry);
   }
   return j.dump(2);

@@ -72,7 +72,7 @@ std::string info_value(MPI_Info info, const char* key) {
   return value;
 }
 
-static std::string variable(std::string name) {  // tide_x -> TIDE_X
+std::string variable(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return std::toupper(c); });
   return name;
@@ -126,6 +126,37 @@ static void check_value(const Setting& s, const std::string& value) {
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);
 }
 
+std::string environment_problem(const Setting& s) {
+  const std::string value = environment_value(variable(s.name).c_str());
+  try {
+    if (!value.empty()) check_value(s, value);
+    if (std::string(s.name) != "TIDE_FORCE") return "";
+    for (const auto& [name, wanted] : forced()) {
+      const auto at = std::find_if(all_settings().begin(), all_settings().end(),
+                                   [&](const Setting& k) { return name == k.name; });
+      if (at == all_settings().end()) return fmt::format("there is no key '{}'", name);
+      check_value(*at, wanted);
+    }
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::vector<std::string> missing_values(const Setting& s) {
+  std::vector<std::string> missing;
+  if (std::string(s.values).find('|') == std::string::npos) return missing;  // "bytes", "text"
+  std::istringstream values(s.values);
+  for (std::string value; std::getline(values, value, '|');) {
+    try {
+      check_value(s, value);
+    } catch (const Error&) {
+      missing.push_back(value);
+    }
+  }
+  return missing;
+}
+
 Settings Settings::read(MPI_Info info, Setting::Scope scope) {
   Settings settings;
   const auto force = forced();
@@ -153,8 +184,13 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
   for (int k = 0; k < keys; k++) {
     char key[MPI_MAX_INFO_KEY + 1] = {};
     MPI_Info_get_nthkey(info, k, key);
-    if (std::string(key).rfind("tide_", 0) == 0 && !settings.value_.count(key))
-      throw Error(Kind::arg, "info key '{}' is not known; see tide-info --env for the list", key);
+    if (std::string(key).rfind("tide_", 0) != 0 || settings.value_.count(key)) continue;
+    if (settings.value_.count(variable(key)))
+      throw Error(Kind::arg,
+                  "info key '{}': {} is an environment variable only; set it in the environment of "
+                  "all ranks and drop the key",
+                  key, variable(key));
+    throw Error(Kind::arg, "info key '{}' is not known; see tide-info --env for the list", key);
   }
   return settings;
 }

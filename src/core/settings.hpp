@@ -39,6 +39,9 @@ class Settings {
 // Info of its own: the value of one key, "" if absent.
 std::string info_value(MPI_Info info, const char* key);
 std::string environment_value(const char* name);  // "" if unset or empty
+std::string variable(std::string name);           // tide_x -> TIDE_X
+std::string environment_problem(const Setting&);  // why its variable's value is refused, else ""
+std::vector<std::string> missing_values(const Setting&);  // listed, but not in this version
 double default_limit_s();  // TIDE_TIMEOUT, for set-up without a group's info; 0: none
 void check_environment();  // warns once of unknown TIDE_ variables; reads TIDE_LOG
 

@@ -59,7 +59,7 @@ TEST(CreateErrors, Types) {
   const MPIX_Tide_param good = param(5, 3);
   for (int dtype : {0, -1, 6, 99, static_cast<int>(MPIX_TIDE_NOGRAD)}) {
     expect_refused([&](bool wrong) { return create(wrong ? param(5, 3, dtype) : good); }, {arg},
-                   {"dtype"});
+                   {"dtype " + (dtype == MPIX_TIDE_NOGRAD ? "NOGRAD" : std::to_string(dtype))});
   }
   for (int types : {99, 7 << 8, static_cast<int>(MPIX_TIDE_FP32),
                     types_of(MPIX_TIDE_NOGRAD, MPIX_TIDE_BF16), 1 << 20, -1}) {
@@ -124,6 +124,12 @@ TEST(CreateErrors, InfoKeys) {
   Info strangers{{"mpi_assert_no_locks", "true"}, {"cb_nodes", "4"}};
   List list(world(), {good}, strangers);
   check_allgather(list);
+}
+
+TEST(CreateErrors, KeyThatIsAVariable) {
+  Info info{{"tide_log", "debug"}};
+  expect_failure_on_all(world(), create(param(5, 3), info), {arg},
+                        {"tide_log", "TIDE_LOG is an environment variable only"});
 }
 
 TEST(CreateErrors, KeysOfTheAllocCalls) {

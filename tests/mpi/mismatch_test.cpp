@@ -45,12 +45,13 @@ TEST(MismatchAtCreate, BlockRows) {
 
 TEST(MismatchAtCreate, Dtype) {
   expect_create_mismatch({param(9, 2, differs() ? MPIX_TIDE_FP16 : MPIX_TIDE_BF16)},
-                         {"rank 1", "dtype"});
+                         {"rank 1", "dtype is fp16 but rank 0 has bf16"});
 }
 
 TEST(MismatchAtCreate, Types) {
   const int types = differs() ? types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16) : 0;
-  expect_create_mismatch({param(9, 2, MPIX_TIDE_BF16, types)}, {"rank 1", "types"});
+  expect_create_mismatch({param(9, 2, MPIX_TIDE_BF16, types)},
+                         {"rank 1", "types is TYPES(fp32, bf16) but rank 0 has 0"});
 }
 
 TEST(MismatchAtCreate, Info) {

@@ -35,6 +35,20 @@ function(expect_text text)
   endif()
 endfunction()
 
+# A part of the time is never more than all of it.
+function(expect_shares)
+  string(REGEX MATCHALL "[0-9]+ % of it communication" shares "${out}")
+  if(NOT shares)
+    message(FATAL_ERROR "no share of communication in:\n${out}")
+  endif()
+  foreach(share IN LISTS shares)
+    string(REGEX MATCH "[0-9]+" share "${share}")
+    if(share GREATER 100)
+      message(FATAL_ERROR "${share} % of the time is communication:\n${out}")
+    endif()
+  endforeach()
+endfunction()
+
 # Both models learn, and end within 2 %.
 function(case_compare)
   foreach(extra "" --node-shared)
@@ -56,6 +70,9 @@ function(case_compare)
   expect_success()
   train(3 ${small} --steps 5 --batch 2 --activation tanh)  # a rank without a sample
   expect_success()
+  train(3 ${small} --steps 1 --batch 2)  # the gradients that are compared before cost as much as the training
+  expect_success()
+  expect_shares()
 endfunction()
 
 # Stopping after some epochs and going on changes no bit; another number of ranks may go on too.
@@ -113,17 +130,30 @@ exit $code
   expect_same(whole.ckpt cut.ckpt)
 endfunction()
 
-# refuse(text args...): every rank leaves with a nonzero code, and the message says why.
+# refuse(text args...): every rank leaves with code 2, and one line says why.
 function(refuse text)
   execute_process(COMMAND ${MPIEXEC} ${NUMPROC} 3
     sh -c "\"$@\"; echo \"[exit $?]\"" sh ${TRAIN} ${ARGN}
     WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code TIMEOUT 60)
   set(out "${out}${err}")
   expect_text("${text}")
-  string(REGEX MATCHALL "exit [1-9][0-9]*" exits "${out}")
+  string(REGEX MATCHALL "exit 2" exits "${out}")
   list(LENGTH exits count)
   if(NOT count EQUAL 3)
-    message(FATAL_ERROR "${count} of 3 ranks left with an error:\n${out}")
+    message(FATAL_ERROR "${count} of 3 ranks left with exit code 2:\n${out}")
+  endif()
+  string(REGEX MATCHALL "(^|\n)tide-train: " said "${err}")
+  list(LENGTH said count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "said why ${count} times instead of once:\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+# What refuse() saw must not hold it: nothing was trained.
+function(expect_no_text text)
+  if(out MATCHES "${text}")
+    message(FATAL_ERROR "'${text}' not expected in:\n${out}")
   endif()
 endfunction()
 
@@ -137,8 +167,17 @@ function(case_refused)
   refuse("different dimensions" ${shape} --vars WARM,STILL)
   refuse("--nonsense" ${small} --nonsense)
   refuse("--batch" ${small} --batch 0)
-  refuse("cannot write none/x.csv" ${small} --epochs 1 --out none/x)
-  refuse("none/x.part: cannot create" ${small} --epochs 1 --checkpoint none/x)
+  refuse("cannot write 'none/x.csv'.*check --out" ${small} --epochs 1 --out none/x)
+  expect_no_text("epoch")
+  refuse("cannot write 'none/x.part'.*check --checkpoint" ${small} --epochs 1 --checkpoint none/x)
+  expect_no_text("epoch")
+  file(MAKE_DIRECTORY ${WORK}/here)
+  refuse("'here' is a directory; check --checkpoint" ${small} --epochs 1 --checkpoint here)
+  foreach(number nan inf -1 0 1e 1e999)
+    refuse("--lr.*finite number > 0" ${small} --lr ${number})
+  endforeach()
+  refuse("--weight-decay.*finite number >= 0" ${small} --weight-decay nan)
+  refuse("--tolerance.*finite number >= 0" ${small} --tolerance nan)
 endfunction()
 
 cmake_language(CALL case_${CASE})

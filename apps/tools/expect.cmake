@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -DEXPECT=regex [-DWRONG=TRUE] [-DJSON=file] -P expect.cmake -- command ...
-# The command must end with 0 (WRONG: with an error, and say why exactly once), print EXPECT and,
-# where it names @JSON@, leave valid JSON there.
+# cmake -DTOOL=name -DEXPECT=regex [-DWRONG=TRUE] [-DJSON=file] -P expect.cmake -- command ...
+# The command must end with 0 (WRONG: with 2, and say why exactly once), print EXPECT and, where it names @JSON@,
+# leave valid JSON there.
 cmake_minimum_required(VERSION 3.25)
 set(command)
 set(after FALSE)
@@ -20,8 +20,8 @@ if(JSON)
 endif()
 execute_process(COMMAND ${command} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
 message("${out}${err}")
-if(WRONG AND code EQUAL 0)
-  message(FATAL_ERROR "ended with 0 instead of an error")
+if(WRONG AND NOT code EQUAL 2)
+  message(FATAL_ERROR "ended with ${code} instead of 2")
 elseif(NOT WRONG AND NOT code EQUAL 0)
   message(FATAL_ERROR "ended with ${code}")
 endif()
@@ -29,7 +29,7 @@ if(NOT "${out}${err}" MATCHES "${EXPECT}")
   message(FATAL_ERROR "printed no '${EXPECT}'")
 endif()
 if(WRONG)
-  string(REGEX MATCHALL "(tide-perf|tide-info): " said "${err}")
+  string(REGEX MATCHALL "(^|\n)${TOOL}: " said "${err}")
   list(LENGTH said times)
   if(NOT times EQUAL 1)
     message(FATAL_ERROR "said why ${times} times instead of once")
