@@ -1,36 +1,81 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
+// The collectives: blocking, nonblocking and persistent.
 #include "api/guard.hpp"
 
 using namespace tide;
 
+namespace {
+
+Arguments gather(const void* const* shards, void* const* params) {
+  Arguments a;
+  a.in_place = shards == MPIX_TIDE_IN_PLACE;
+  a.inputs = a.in_place ? nullptr : shards;
+  a.outputs = params;
+  return a;
+}
+
+Arguments reduce(const void* const* grads, void* const* shards, int out_dtype, int op,
+                 double scale) {
+  Arguments a = gather(grads, shards);
+  a.reduce = true;
+  a.out_dtype = out_dtype;
+  a.op = op;
+  a.scale = scale;
+  return a;
+}
+
+// A request that is started (nonblocking), or may be (persistent).
+int make(MPIX_Tide_group group, const Arguments& a, bool persistent, MPIX_Tide_request* request) {
+  return guard(group, [&](Group& g) {
+    if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
+    auto made = std::make_shared<Request>(g.shared_from_this(), a, persistent);
+    if (!persistent) made->start();
+    *request = requests().add(std::move(made));
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 int PMPIX_Tide_allgather(const void* const* shards, void* const params[], MPIX_Tide_group group) {
-  return guard(group, [&](Group& g) {
-    Arguments a;
-    a.in_place = shards == MPIX_TIDE_IN_PLACE;
-    a.inputs = a.in_place ? nullptr : shards;
-    a.outputs = params;
-    g.call().run(a);
-  });
+  return guard(group, [&](Group& g) { run(g.shared_from_this(), gather(shards, params)); });
 }
 
 int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[], int out_dtype, int op,
                               double scale, MPIX_Tide_group group) {
   return guard(group, [&](Group& g) {
-    Arguments a;
-    a.reduce = true;
-    a.in_place = grads == MPIX_TIDE_IN_PLACE;
-    a.inputs = a.in_place ? nullptr : grads;
-    a.outputs = shards;
-    a.out_dtype = out_dtype;
-    a.op = op;
-    a.scale = scale;
-    g.call().run(a);
+    run(g.shared_from_this(), reduce(grads, shards, out_dtype, op, scale));
   });
+}
+
+int PMPIX_Tide_iallgather(const void* const* shards, void* const params[], MPIX_Tide_group group,
+                          MPIX_Tide_request* request) {
+  return make(group, gather(shards, params), false, request);
+}
+
+int PMPIX_Tide_ireduce_scatter(const void* const* grads, void* const shards[], int out_dtype,
+                               int op, double scale, MPIX_Tide_group group,
+                               MPIX_Tide_request* request) {
+  return make(group, reduce(grads, shards, out_dtype, op, scale), false, request);
+}
+
+int PMPIX_Tide_allgather_init(const void* const* shards, void* const params[],
+                              MPIX_Tide_group group, MPI_Info, MPIX_Tide_request* request) {
+  return make(group, gather(shards, params), true, request);
+}
+
+int PMPIX_Tide_reduce_scatter_init(const void* const* grads, void* const shards[], int out_dtype,
+                                   int op, double scale, MPIX_Tide_group group, MPI_Info,
+                                   MPIX_Tide_request* request) {
+  return make(group, reduce(grads, shards, out_dtype, op, scale), true, request);
 }
 }
 
 TIDE_ALIAS(allgather)
 TIDE_ALIAS(reduce_scatter)
+TIDE_ALIAS(iallgather)
+TIDE_ALIAS(ireduce_scatter)
+TIDE_ALIAS(allgather_init)
+TIDE_ALIAS(reduce_scatter_init)

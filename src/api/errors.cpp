@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <unordered_map>
 
 #include "api/guard.hpp"
 #include "core/log.hpp"
@@ -160,53 +159,52 @@ int guard_local(const std::function<void()>& act) {
   return code;
 }
 
-// The handles that live: a copy of a freed one must not be followed.  Never destroyed: a user's
-// static destructor may still free a group.
-static auto& live_groups = *new std::unordered_map<MPIX_Tide_group, std::shared_ptr<Group>>;
-
-MPIX_Tide_group make_handle(std::shared_ptr<Group> group) {
-  auto* handle = new MPIX_Tide_group_s;
-  const std::lock_guard lock(mutex);
-  live_groups[handle] = std::move(group);
-  return handle;
+Handles<MPIX_Tide_group, Group>& groups() {
+  static auto& live = *new Handles<MPIX_Tide_group, Group>;  // a static destructor may free a group
+  return live;
 }
 
-static std::shared_ptr<Group> find(MPIX_Tide_group handle) {
-  const std::lock_guard lock(mutex);
-  const auto at = live_groups.find(handle);
-  return at == live_groups.end() ? nullptr : at->second;
+Handles<MPIX_Tide_request, Request>& requests() {
+  static auto& live = *new Handles<MPIX_Tide_request, Request>;
+  return live;
 }
 
-bool free_handle(MPIX_Tide_group handle) {
-  std::shared_ptr<Group> last;  // let go outside of the lock
-  const std::lock_guard lock(mutex);
-  const auto at = live_groups.find(handle);
-  if (at == live_groups.end()) return false;
-  last = std::move(at->second);
-  live_groups.erase(at);
-  delete handle;
-  return true;
+// Raised on the group's communicator.
+static int guard_group(Group& group, const std::function<void()>& act) {
+  const int code = code_of([&] {
+    check_usable();
+    act();
+  });
+  if (code != MPI_SUCCESS) {
+    Context& context = group.context();
+    if (Process::usable() && context.user() != MPI_COMM_NULL)
+      tell_before_abort(context.user(), code);
+    else if (Process::usable())
+      say_detail(context.errhandler(), code);
+    context.raise(code);
+  }
+  return code;
 }
 
 int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
-  const std::shared_ptr<Group> keep = find(handle);  // an error handler may free the handle
+  const auto keep = groups().find(handle);  // an error handler may free the handle
   if (!keep)
     return guard_local([] {
       throw Error(Kind::arg,
                   "group: not a live group (null, or freed); pass one from MPIX_Tide_group_create");
     });
-  const int code = code_of([&] {
-    check_usable();
-    act(*keep);
-  });
-  if (code != MPI_SUCCESS) {
-    if (Process::usable() && keep->context().user() != MPI_COMM_NULL)
-      tell_before_abort(keep->context().user(), code);
-    else if (Process::usable())
-      say_detail(keep->context().errhandler(), code);
-    keep->context().raise(code);
-  }
-  return code;
+  return guard_group(*keep, [&] { act(*keep); });
+}
+
+int guard(MPIX_Tide_request handle, const std::function<void(Request&)>& act) {
+  const auto keep = requests().find(handle);
+  if (!keep)
+    return guard_local([] {
+      throw Error(Kind::request,
+                  "request: not a live request (null, freed, or completed); pass one from an i... "
+                  "or ..._init call");
+    });
+  return guard_group(keep->group(), [&] { act(*keep); });
 }
 
 void give_text(const std::string& text, char* to, size_t size, size_t* needed) {

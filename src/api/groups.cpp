@@ -116,7 +116,7 @@ int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI
       rows.assign(first_row, first_row + list.size() * (static_cast<size_t>(size) + 1));
     if (ragged && rows.empty()) rows.resize(1);
     auto made = Group::create(comm, std::move(list), ragged ? rows.data() : nullptr, info, fault);
-    *group = make_handle(std::move(made));
+    *group = groups().add(std::move(made));
   });
 }
 
@@ -143,7 +143,7 @@ int PMPIX_Tide_group_create_explicit(MPI_Comm comm, int nparams, const MPIX_Tide
 }
 
 int PMPIX_Tide_group_free(MPIX_Tide_group* group) {
-  if (!group || !free_handle(*group))
+  if (!group || !groups().remove(*group))
     return guard_local([&] {
       throw Error(Kind::arg, "group: not a live group (null, or freed); pass the address of one");
     });

@@ -7,17 +7,18 @@
 #include <functional>
 #include <memory>
 
-#include "core/call.hpp"
+#include "api/handles.hpp"
 #include "core/error.hpp"
-#include "core/group.hpp"
+#include "core/request.hpp"
 #include "mpix_tide.h"
 
-struct MPIX_Tide_group_s {};  // a name; what it names is looked up
+struct MPIX_Tide_group_s {};  // names; what they name is looked up
+struct MPIX_Tide_request_s {};
 
 namespace tide {
 
-MPIX_Tide_group make_handle(std::shared_ptr<Group> group);
-bool free_handle(MPIX_Tide_group handle);  // false: not a live one
+Handles<MPIX_Tide_group, Group>& groups();
+Handles<MPIX_Tide_request, Request>& requests();
 
 // Code of an error; its text reaches MPI_Error_string and MPIX_Tide_error_message.
 int error_code(Kind kind, const std::string& message);
@@ -26,7 +27,9 @@ int guard(MPI_Comm comm,
           const std::function<void()>& act);  // raised on comm, or MPI_COMM_SELF where it is null
 int guard(MPIX_Tide_group group,
           const std::function<void(Group&)>& act);  // raised on the group's communicator
-int guard_local(const std::function<void()>& act);  // no communicator: MPI_COMM_SELF
+int guard(MPIX_Tide_request request,
+          const std::function<void(Request&)>& act);  // raised on its group's communicator
+int guard_local(const std::function<void()>& act);    // no communicator: MPI_COMM_SELF
 
 // Text to a user's buffer, C string; needed: bytes with the final null.
 void give_text(const std::string& text, char* to, size_t size, size_t* needed);

@@ -4,6 +4,7 @@
 
 #include "api/guard.hpp"
 #include "core/allocate.hpp"
+#include "core/settings.hpp"
 
 using namespace tide;
 
@@ -57,8 +58,8 @@ int PMPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype, MPI_Cou
 
 int PMPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void* baseptr) {
   return guard(comm, [&] {
-    const auto context = Context::of(comm);
-    const std::lock_guard lock(context->mutex);
+    const auto context = Context::of(comm, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s());
     context->together([&] {
       if (!baseptr) throw Error(Kind::arg, "baseptr is NULL; pass the address of a pointer");
     });
@@ -75,7 +76,7 @@ int PMPIX_Tide_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Info 
                            void** base) {
   return guard(group, [&](Group& g) {
     Context& context = g.context();
-    const std::lock_guard lock(context.mutex);
+    const Context::Setup setup(context, g.settings().seconds("tide_timeout"));
     std::vector<int64_t> at;
     int64_t total = 0;
     context.together([&] {

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/guard.hpp"
 #include "core/report.hpp"
+#include "core/settings.hpp"
 
 using namespace tide;
 
 namespace {
 
 // Collective: a communicator of the user's own, with the user's error handler, as MPI_Comm_split
-// gives it.
+// gives it.  That has no form that could be timed: all ranks are there when it is called.
 void split(Context& context, int color, int key, MPI_Comm* out) {
+  context.barrier();
   MPI_Comm made = MPI_COMM_NULL;
   if (MPI_Comm_split(context.user(), color, key, &made) != MPI_SUCCESS)
     throw Error(Kind::intern,
@@ -30,7 +32,7 @@ extern "C" {
 
 int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology) {
   return guard(comm, [&] {
-    const auto context = Context::of(comm);
+    const auto context = Context::of(comm, default_limit_s());
     if (!topology)
       throw Error(Kind::arg, "topology is NULL; pass the address of an MPIX_Tide_topology");
     const Topology& t = context->topology();
@@ -45,7 +47,8 @@ int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology) {
 
 int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node) {
   return guard(comm, [&] {
-    const auto context = Context::of(comm);
+    const auto context = Context::of(comm, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s());
     check_out(*context, node, "node");
     split(*context, context->node(), context->rank(), node);
   });
@@ -53,7 +56,8 @@ int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node) {
 
 int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail) {
   return guard(comm, [&] {
-    const auto context = Context::of(comm);
+    const auto context = Context::of(comm, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s());
     check_out(*context, rail, "rail");
     split(*context, context->topology().local(context->rank()), context->rank(), rail);
   });
@@ -61,12 +65,11 @@ int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail) {
 
 int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard, MPI_Comm* replica) {
   return guard(comm, [&] {
-    const auto context = Context::of(comm);
+    const auto context = Context::of(comm, default_limit_s());
     const Topology& t = context->topology();
-    const int64_t sizes[2] = {shard_size, -static_cast<int64_t>(shard_size)};
-    int64_t least[2];
-    check_mpi(MPI_Allreduce(sizes, least, 2, MPI_INT64_T, MPI_MIN, context->comm()),
-              "MPI_Allreduce");
+    const Context::Setup setup(*context, default_limit_s());
+    int64_t least[2] = {shard_size, -static_cast<int64_t>(shard_size)};
+    context->least(least, 2);
     if (least[0] != -least[1])
       throw Error(Kind::mismatch,
                   "shard_size is {} on one rank and {} on another; pass one number on all ranks",

@@ -69,6 +69,8 @@ class Backend {
   // Goes on with one lane until it must wait, ends, or has moved a slice.  True if anything was
   // done.
   virtual bool advance(Work& work, Lane lane) = 0;
+  // Nobody will read this rank's inputs in this call any more.
+  virtual bool inputs_read(Work& work) = 0;
 };
 
 }  // namespace tide

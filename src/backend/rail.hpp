@@ -5,20 +5,35 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "core/status.hpp"
 #include "plan/plan.hpp"
 
 namespace tide {
 
+struct Fields {  // what must be equal on all ranks in a call
+  uint64_t group = 0;
+  double scale = 1;
+  int32_t op = 0;
+  int16_t out_dtype = 0;
+  int16_t reduce = 0;
+  bool operator==(const Fields& other) const;  // of the bits
+};
+static_assert(sizeof(Fields) == 24);
+
 struct EntryRecord {  // what the ranks heard from so far say about a call
   Status status;
-  uint64_t hash = 0;  // of the lowest rank heard from
-  int32_t hash_rank = 0;
-  int32_t differs = INT32_MAX;  // lowest rank known to have another hash
+  Fields fields;  // of `rank`, the lowest rank heard from
+  Fields other;   // of `differs`
+  int32_t rank = 0;
+  int32_t differs = INT32_MAX;  // lowest rank known to have other fields than a lower one
   uint32_t foreign = 0;         // some rank passed memory that its node does not map
+  // In any order, and any number of times.
   void fold(const EntryRecord& other);
 };
+// "rank 2 calls with scale 0.5, rank 0 with 1": the first field that differs.
+std::string difference(const EntryRecord& record);
 
 class Rail {
  public:
@@ -43,7 +58,11 @@ class Rail {
   virtual size_t puts_complete(
       int slot) = 0;  // leading puts of this call whose source is free again
   virtual void progress(int slot) = 0;
-  virtual bool idle(int slot) = 0;  // everything that this rank sent in the call is complete
+  virtual bool idle(int slot) = 0;    // everything that this rank sent in the call is complete
+  virtual int awaited(int slot) = 0;  // a peer whose taking of a put is awaited; -1: none
+  // The communicator is given up: nothing is received any more.  What was sent may stay under way;
+  // its memory must not go.
+  virtual void abandon() = 0;
 };
 
 }  // namespace tide

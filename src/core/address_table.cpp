@@ -32,7 +32,7 @@ const AddressTable::Entry* AddressTable::entries(int local) const {
 }
 
 void AddressTable::publish(const void* const* addresses, const std::vector<size_t>& bytes) {
-  Process& process = Process::get();
+  Process& process = context_.process();
   const uint64_t epoch = process.memory.epoch();
   if (generation_ && epoch == epoch_ && std::equal(last_.begin(), last_.end(), addresses)) return;
   const std::vector<uint64_t> members = context_.node_processes();
@@ -72,7 +72,7 @@ void AddressTable::publish(const void* const* addresses, const std::vector<size_
 }
 
 bool AddressTable::read(int local, uint64_t generation) {
-  const MemoryRegistry& memory = Process::get().memory;
+  const MemoryRegistry& memory = context_.process().memory;
   const size_t l = static_cast<size_t>(local);
   const uint64_t epoch = memory.epoch();
   if (local == context_.topology().local(context_.rank())) return false;

@@ -26,7 +26,7 @@ void check_kind(const std::string& kind) {
 }  // namespace
 
 void* allocate(Context& context, int64_t bytes, MPI_Info info) {
-  Process& process = Process::get();
+  Process& process = context.process();
   const Topology& t = context.topology();
   const int locals = t.size(context.node()), me = t.local(context.rank());
   Wish wish{bytes, 0, 0};
@@ -36,10 +36,7 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     wish.shared = settings.text("tide_share") == "node";
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });
-  std::vector<Wish> wishes(static_cast<size_t>(t.ranks()));
-  check_mpi(MPI_Allgather(&wish, sizeof wish, MPI_BYTE, wishes.data(), sizeof wish, MPI_BYTE,
-                          context.comm()),
-            "MPI_Allgather");
+  const std::vector<Wish> wishes = context.gather_all(wish);
   const auto of = [&](int rank) { return wishes[static_cast<size_t>(t.comm_rank(rank))]; };
   for (int r = 0; r < t.ranks(); r++) {  // the same facts and so the same verdict on all ranks
     const int first = t.rank(t.node(r), 0);

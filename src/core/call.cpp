@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/call.hpp"
 
-#include <sched.h>
-
-#include <bit>
 #include <cmath>
 
-#include "core/fingerprint.hpp"
+#include "core/log.hpp"
 #include "mpix_tide.h"
 
 namespace tide {
@@ -15,7 +12,6 @@ namespace {
 
 constexpr size_t stream_bytes = size_t{8}
                                 << 20;  // outputs at least this large are stored around the cache
-constexpr int spins = 400;
 constexpr int end_round =
     16;  // records about the end of a call: rounds of their own, up to 65,536 nodes
 
@@ -26,21 +22,6 @@ std::vector<size_t> sizes(const std::vector<Param>& params, bool reduce) {
                         ? 0
                         : static_cast<size_t>(p.elems()) * bytes_of(reduce ? p.grad : p.full));
   return bytes;
-}
-
-// Spin briefly, then give the core away and enter MPI, so that a peer that is blocked in MPI gets
-// on.  The probe is for a tag that nobody sends: one that finds a message returns at once, without
-// progress for the others.
-void relax(MPI_Comm comm, int idle) {
-  if (idle < spins) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-    return;
-  }
-  int flag = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm, &flag, MPI_STATUS_IGNORE);
-  sched_yield();
 }
 
 }  // namespace
@@ -72,72 +53,44 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
     work_.addresses.pid.push_back(context_.peer(t.rank(context_.node(), l)).pid);
 }
 
-void Call::run(const Arguments& arguments) {
-  if (busy_.exchange(true))
-    throw Error(Kind::request,
-                "the group is in another call on another thread; one call at a time per group");
-  const std::lock_guard lock(context_.mutex);
-  struct Reset {
-    std::atomic<bool>& flag;
-    ~Reset() { flag = false; }
-  } reset{busy_};
-  if (!context_.broken.empty()) throw Error(Kind::peer, context_.broken);
-  try {
-    start(arguments);
-    for (int idle = 0; phase_ != Phase::over;) {
-      if (progress()) {
-        idle = 0;
-      } else {
-        relax(context_.comm(), idle++);
-        if (idle % 1024 == 0) notice_given_up();
-      }
-    }
-  } catch (const std::exception& e) {
-    give_up(e.what());
-  }
-  if (!status_.good())
-    throw Error(static_cast<Kind>(status_.kind),
-                describe(status_, group_.param_name(status_.param)));
+void Call::take() {
+  if (taken_.exchange(true))
+    throw Error(
+        Kind::request,
+        "group {}: another operation of the group is active (a request, or a call on another "
+        "thread); one at a time per group: complete it first",
+        group_.number());
 }
 
-// Something failed that no rank expected.  The node's ranks are told; nothing more can be done with
-// this communicator.
-void Call::give_up(const char* why) {
-  status_ = {context_.comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1};
-  leave();
-  phase_ = Phase::over;
-  context_.broken = fmt::format("rank {}: {}; the communicator cannot be used any more: free it",
-                                context_.comm_rank(), why);
-  throw Error(Kind::peer, context_.broken);
-}
-
-void Call::notice_given_up() {
-  const Node& node = context_.node_lines();
-  for (int l = 0; l < node.size(); l++) {
-    const ExitLine& line = node.block(l).exit[work_.slot];
-    if (line.call.load(std::memory_order_acquire) < work_.call ||
-        line.status.fault != Fault::gave_up)
-      continue;
-    throw Error(Kind::peer, describe(line.status, ""));
-  }
-}
-
-void Call::start(const Arguments& arguments) {
+void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold) {
+  outcome_ = std::move(outcome);
+  outcome_->begin();
   arguments_ = arguments;
+  hold_ = hold;
+  inputs_read_ = false;
+  status_ = {};
+  workspace_ = context_.workspaces();
   work_.call = context_.next_call();
   work_.slot = static_cast<int>(work_.call % slot_count);
   calls_[arguments.reduce]++;
-  publish(arguments);
-  phase_ = Phase::lines;
+  try {
+    check(arguments);
+    if (hold_) hold_memory();
+  } catch (const std::exception& e) {  // still enters: the others must hear of it
+    log(Level::error, fmt::format("rank {}: {}", context_.comm_rank(), e.what()));
+    side().found = {context_.comm_rank(), static_cast<int16_t>(Kind::no_mem), Fault::no_memory, -1};
+    side().key = -1;
+  }
+  phase_ = Phase::queued;
 }
 
-// Checks the arguments (or knows that they are those of the last call) and tells the node.
-void Call::publish(const Arguments& a) {
+// Checks the arguments, or knows that they are those of the last call.
+void Call::check(const Arguments& a) {
   Side& s = side();
   const size_t count = group_.params().size();
   const int64_t key =
       static_cast<int64_t>(a.out_dtype) << 16 | (a.op & MPIX_TIDE_NULL_IS_ZERO) | a.in_place;
-  const uint64_t epoch = Process::get().memory.epoch();
+  const uint64_t epoch = context_.process().memory.epoch();
   const bool lists = count == 0 || (a.outputs && (a.in_place || a.inputs));
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   const bool plain =
@@ -164,23 +117,46 @@ void Call::publish(const Arguments& a) {
       s.found = {context_.comm_rank(), static_cast<int16_t>(Kind::buffer), Fault::shared_gradient,
                  s.table.shared_entry()};
   }
-  const uint64_t words[] = {group_.number(), a.reduce, static_cast<uint64_t>(a.op),
-                            static_cast<uint64_t>(a.out_dtype),
-                            std::bit_cast<uint64_t>(a.reduce ? a.scale : 1.0)};
-  const Node& node = context_.node_lines();
-  EntryLine& line = node.block(node.local_rank()).entry[work_.slot];
+}
+
+void Call::hold_memory() {
+  const MemoryRegistry& memory = context_.process().memory;
+  const Side& s = side();
+  std::vector<SegmentId> ids;
+  const auto add = [&](const void* at) {
+    const auto found = at ? memory.find(at, 0) : std::nullopt;
+    if (found && (ids.empty() || ids.back() != found->segment)) ids.push_back(found->segment);
+  };
+  if (!s.found.good()) return;
+  for (const void* at : s.inputs) add(at);
+  for (const void* at : s.outputs) add(at);
+  held_ = memory.hold(ids);
+}
+
+void Call::enter() {
+  const Side& s = side();
+  EntryLine& line = node().block(node().local_rank()).entry[work_.slot];
   line.status = s.found;
-  line.hash = hash_words(words, std::size(words));
+  line.fields = {group_.number(), arguments_.reduce ? arguments_.scale : 1.0, arguments_.op,
+                 static_cast<int16_t>(arguments_.out_dtype), arguments_.reduce};
   line.generation = s.table.generation();
-  line.freed = Process::get().memory.freed_epoch();
+  line.freed = static_cast<uint32_t>(context_.process().memory.freed_epoch());
   line.foreign = s.table.foreign();
   line.call.store(work_.call, std::memory_order_release);
+  phase_ = Phase::lines;
 }
 
 bool Call::progress() {
+  for (bool moved = false;; moved = true) {
+    const Phase before = phase_;
+    if (!step()) return moved;
+    // A lane's slice gives way to other calls.
+    if (phase_ == Phase::over || (before == Phase::lanes && phase_ == Phase::lanes)) return true;
+  }
+}
+
+bool Call::step() {
   switch (phase_) {
-    case Phase::over:
-      return false;
     case Phase::lines:
       return see_lines();
     case Phase::records:
@@ -195,12 +171,13 @@ bool Call::progress() {
       return exchange_records();
     case Phase::end_outcome:
       return see_end();
+    default:
+      return false;
   }
-  return false;
 }
 
 bool Call::see_lines() {
-  const Node& node = context_.node_lines();
+  const Node& node = this->node();
   const Topology& t = context_.topology();
   for (int l = 0; l < node.size(); l++)
     if (node.block(l).entry[work_.slot].call.load(std::memory_order_acquire) < work_.call)
@@ -208,8 +185,10 @@ bool Call::see_lines() {
   Side& s = side();
   const auto said_by = [&](int l) {
     const EntryLine& line = node.block(l).entry[work_.slot];
-    return EntryRecord{line.status, line.hash, t.comm_rank(t.rank(context_.node(), l)), INT32_MAX,
-                       line.foreign};
+    EntryRecord record{line.status, line.fields};
+    record.rank = t.comm_rank(t.rank(context_.node(), l));
+    record.foreign = line.foreign;
+    return record;
   };
   record_ = said_by(0);
   bool freed = false;
@@ -220,7 +199,7 @@ bool Call::see_lines() {
     freed |= l != node.local_rank() && seen != line.freed;
     seen = line.freed;
   }
-  if (freed) Process::get().memory.drop_freed();
+  if (freed) context_.process().memory.drop_freed();
   if (record_.status.good() &&
       record_.differs == INT32_MAX) {  // the tables are of one group and may be read
     bool changed = false;
@@ -279,12 +258,9 @@ bool Call::exchange_records() {
 
 bool Call::see_outcome() {
   const Topology& t = context_.topology();
-  const OutcomeLine& line =
-      context_.node_lines().block(t.local(context_.rank()) % t.rails()).outcome[work_.slot];
+  const OutcomeLine& line = node().block(t.local(context_.rank()) % t.rails()).outcome[work_.slot];
   if (line.call.load(std::memory_order_acquire) < work_.call) return false;
-  record_.status = line.status;
-  record_.foreign = line.foreign;
-  record_.differs = INT32_MAX;
+  record_ = line.record;
   conclude();
   return true;
 }
@@ -296,9 +272,8 @@ void Call::conclude() {
   if (status_.good() && record_.differs != INT32_MAX)
     status_ = {record_.differs, static_cast<int16_t>(Kind::mismatch), Fault::differs, -1};
   if (t.nodes() > 1 && context_.carrier()) {
-    OutcomeLine& line = context_.node_lines().block(t.local(context_.rank())).outcome[work_.slot];
-    line.status = status_;
-    line.foreign = record_.foreign;
+    OutcomeLine& line = node().block(t.local(context_.rank())).outcome[work_.slot];
+    line.record = record_;
     line.call.store(work_.call, std::memory_order_release);
   }
   // Transfers of foreign memory can fail midway: then all nodes must hear how the call ended.
@@ -312,13 +287,13 @@ void Call::bind() {
   Side& s = side();
   const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
   const bool staged = s.any_foreign && c.plans->has_staged;
-  const Node& node = context_.node_lines();
+  const Node& node = this->node();
   work_.plan = staged ? &c.plans->staged : &c.plans->direct;
   work_.layout = &c.plans->layout;
   work_.types = &c.types;
   for (int l = 0; l < node.size(); l++) {
     work_.addresses.param[static_cast<size_t>(l)] = s.table.of(l).data();
-    work_.addresses.workspace[static_cast<size_t>(l)] = context_.workspace(l, work_.slot);
+    work_.addresses.workspace[static_cast<size_t>(l)] = workspace_->at(l, work_.slot);
   }
   work_.addresses.shard_in = arguments_.reduce ? nullptr : s.inputs.data();
   work_.addresses.shard_out = arguments_.reduce ? s.outputs.data() : nullptr;
@@ -347,6 +322,7 @@ bool Call::run_lanes() {
     rail->progress(work_.slot);
     through = through && work_.after_puts.empty() && rail->idle(work_.slot);
   }
+  if (!inputs_read_) see_inputs();
   if (!through) return moved;
   if (work_.failed)
     status_ = {context_.comm_rank(), static_cast<int16_t>(Kind::peer), Fault::transfer, -1};
@@ -354,22 +330,29 @@ bool Call::run_lanes() {
   return true;
 }
 
+// In place the inputs are a part of the outputs: they are the user's again at the end.
+void Call::see_inputs() {
+  if (arguments_.in_place || !context_.backend().inputs_read(work_)) return;
+  inputs_read_ = true;
+  outcome_->inputs_over.store(true, std::memory_order_release);
+}
+
 void Call::leave() {
   fence();
-  ExitLine& line = context_.node_lines().block(context_.node_lines().local_rank()).exit[work_.slot];
+  ExitLine& line = node().block(node().local_rank()).exit[work_.slot];
   line.status = status_;
   line.call.store(work_.call, std::memory_order_release);
   phase_ = Phase::exit;
 }
 
 bool Call::see_exits() {
-  const Node& node = context_.node_lines();
+  const Node& node = this->node();
   for (int l = 0; l < node.size(); l++)
     if (node.block(l).exit[work_.slot].call.load(std::memory_order_acquire) < work_.call)
       return false;
   if (context_.rail() && !context_.rail()->idle(work_.slot)) return false;
   for (int l = 0; l < node.size(); l++) status_.fold(node.block(l).exit[work_.slot].status);
-  if (!tell_end_) return phase_ = Phase::over, true;
+  if (!tell_end_) return finish(), true;
   record_.status = status_;
   round_ = 0;
   record_sent_ = false;
@@ -379,21 +362,78 @@ bool Call::see_exits() {
 
 void Call::end() {
   status_ = record_.status;
-  OutcomeLine& line =
-      context_.node_lines().block(context_.node_lines().local_rank()).end[work_.slot];
-  line.status = status_;
+  OutcomeLine& line = node().block(node().local_rank()).end[work_.slot];
+  line.record.status = status_;
   line.call.store(work_.call, std::memory_order_release);
-  phase_ = Phase::over;
+  finish();
 }
 
 bool Call::see_end() {
   const Topology& t = context_.topology();
-  const OutcomeLine& line =
-      context_.node_lines().block(t.local(context_.rank()) % t.rails()).end[work_.slot];
+  const OutcomeLine& line = node().block(t.local(context_.rank()) % t.rails()).end[work_.slot];
   if (line.call.load(std::memory_order_acquire) < work_.call) return false;
-  status_ = line.status;
-  phase_ = Phase::over;
+  status_ = line.record.status;
+  finish();
   return true;
+}
+
+void Call::finish() {
+  if (status_.good()) return complete();
+  const std::string text = status_.fault == Fault::differs
+                               ? difference(record_) + "; make the same call on all ranks"
+                               : describe(status_, group_.param_name(status_.param));
+  fail(static_cast<Kind>(status_.kind), text);
+}
+
+void Call::fail(Kind kind, const std::string& message) {
+  outcome_->kind = kind;
+  outcome_->message = message;
+  complete();
+}
+
+void Call::complete() {
+  phase_ = Phase::over;
+  held_.clear();
+  workspace_.reset();
+  const std::shared_ptr<Outcome> outcome = std::move(outcome_);
+  for (MPI_Request request : outcome->completes) MPI_Grequest_complete(request);
+  outcome->completes.clear();
+  if (outcome->release_call) release();
+  outcome->inputs_over.store(true, std::memory_order_release);
+  outcome->over.store(true, std::memory_order_release);
+}
+
+Where Call::where(std::vector<int>& missing) const {
+  const Topology& t = context_.topology();
+  Where w{work_.call, -1, -1, phase_, 0, arguments_.reduce};
+  const auto awaits = [&](int rank) { missing.push_back(t.comm_rank(rank)); };
+  const int n = context_.node(), l = t.local(context_.rank());
+  if (phase_ == Phase::lines || phase_ == Phase::exit) {
+    for (int h = 0; h < node().size(); h++) {
+      const ControlBlock& block = node().block(h);
+      const auto& call =
+          phase_ == Phase::lines ? block.entry[work_.slot].call : block.exit[work_.slot].call;
+      if (call.load(std::memory_order_acquire) < work_.call) awaits(t.rank(n, h));
+    }
+  } else if (phase_ == Phase::records || phase_ == Phase::end_records) {
+    if (1 << round_ < t.nodes()) awaits(t.rank((n + (1 << round_)) % t.nodes(), l));
+  } else if (phase_ == Phase::outcome || phase_ == Phase::end_outcome) {
+    awaits(t.rank(n, l % t.rails()));
+  } else if (phase_ == Phase::lanes) {
+    for (Lane lane : {Lane::rail, Lane::sum, Lane::copy}) {
+      const auto& ops = work_.plan->lanes[static_cast<size_t>(lane)];
+      const size_t at = work_.lanes[static_cast<size_t>(lane)].op;
+      const Wait* wait = at < ops.size() ? std::get_if<Wait>(&ops[at]) : nullptr;
+      if (!wait || wait->peer == context_.rank()) continue;
+      if (missing.empty())
+        w.lane = static_cast<uint8_t>(lane), w.index = static_cast<int16_t>(wait->index);
+      awaits(wait->peer);
+    }
+  }
+  if (missing.empty() && context_.rail() && phase_ != Phase::queued)
+    if (const int peer = context_.rail()->awaited(work_.slot); peer >= 0) awaits(peer);
+  if (!missing.empty()) w.peer = missing.front();
+  return w;
 }
 
 }  // namespace tide

@@ -1,25 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // One collective call of a group on its way: entry, lanes, exit.
-//   entry  every rank publishes a line (call number, status, hash, generation of its addresses) and
-//   sees those of its node; over
-//          the rails the nodes exchange one record in ceil(log2 M) rounds.  Only when all ranks
-//          have entered, and all are well, is any buffer touched: a call that one rank got wrong
-//          moves no data and ends with the same error everywhere.
+//   entry  every rank publishes a line (call number, status, what it calls, generation of its
+//   addresses) and sees those of its node; over the rails the nodes exchange one record in
+//   ceil(log2 M) rounds.  Only when all ranks have entered, and all are well, is any buffer
+//   touched: a call that one rank got wrong moves no data and ends with the same error everywhere.
 //   lanes  the backend carries the plan out.
-//   (Where some rank passed memory that its node does not map and there are several nodes, a second
-//   exchange of records after the exit tells all nodes whether a transfer failed.)
 //   exit   every rank of the node says that it is through; then no peer touches this rank's buffers
 //   any more.
+//   (Where some rank passed memory that its node does not map and there are several nodes, a second
+//   exchange of records after the exit tells all nodes whether a transfer failed.)
+// A call is started by its rank's thread, then driven by whoever drives the communicator
+// (context.hpp): start() and progress() are made with the context's mutex held.
 #pragma once
 #include <array>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/address_table.hpp"
 #include "core/group.hpp"
+#include "core/outcome.hpp"
+#include "core/where.hpp"
 
 namespace tide {
 
@@ -50,43 +52,64 @@ struct Side {
   uint64_t shared_generation = 0;
 };
 
-// Local check of one call's arguments (check.cpp); all is well: a good Status.
+// Local check of one call's arguments (check_arguments.cpp); all is well: a good Status.
 Status check_arguments(Group& group, Side& side, const Arguments& arguments);
 
 class Call {
  public:
   explicit Call(Group& group);  // collective
-  // Start, wait, and throw what went wrong, on every rank alike.
-  void run(const Arguments& arguments);
+
+  // Takes the group for one call, from start to the end of its outcome's use; Error{request} where
+  // it is taken.
+  void take();
+  void release() { taken_ = false; }
+
+  // Gives the call its number and checks its arguments.  hold: the memory that it uses stays mapped
+  // until it is over, whatever the user frees.
+  void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold);
+  void enter();     // its slot is free: tells the node
+  bool progress();  // goes on as far as it can; true if anything moved
+  bool over() const { return phase_ == Phase::over; }
+  void fail(Kind kind, const std::string& message);  // over, whatever peers still do
+  uint64_t number() const { return work_.call; }
+  int slot() const { return work_.slot; }
+  // Where it stands; missing: communicator ranks that it waits for, as far as they are known.
+  Where where(std::vector<int>& missing) const;
+
   const char* path(bool reduce) const { return path_[reduce]; }
   uint64_t calls(bool reduce) const { return calls_[reduce]; }
 
  private:
   Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables);
-  enum class Phase { over, lines, records, outcome, lanes, exit, end_records, end_outcome };
-  void start(const Arguments& arguments);
-  bool progress();  // goes on as far as it can; true if anything moved
-  void publish(const Arguments& arguments);
+  void check(const Arguments& arguments);
+  bool step();
   bool see_lines();
   bool exchange_records();
   bool see_outcome();
   void conclude();
   void bind();
   bool run_lanes();
-  bool see_exits();
+  void see_inputs();
   void leave();
+  bool see_exits();
   void end();
   bool see_end();
-  [[noreturn]] void give_up(const char* why);
-  void notice_given_up();
+  void finish();
+  void complete();
+  void hold_memory();
   Side& side() { return sides_[arguments_.reduce]; }
+  const Node& node() const { return context_.node_lines(); }
 
   Group& group_;
   Context& context_;
   std::array<Side, 2> sides_;
-  std::atomic<bool> busy_ = false;
+  std::atomic<bool> taken_ = false;
   Phase phase_ = Phase::over;
   Arguments arguments_;
+  std::shared_ptr<Outcome> outcome_;
+  std::shared_ptr<const WorkspaceSet> workspace_;  // of the communicator when the call was started
+  std::vector<std::shared_ptr<Segment>> held_;
+  bool hold_ = false, inputs_read_ = false;
   Status status_;
   EntryRecord record_;
   std::array<std::array<EntryRecord, 32>, slot_count> sent_;

@@ -107,7 +107,7 @@ Status check_lists(Group& group, const Side& side, const Arguments& a) {
       if (at % bytes_of(out_type)) return report(group, Kind::buffer, Fault::unaligned_output, p);
       outputs.push_back({at, at + out_bytes, p});
       if (a.reduce) {
-        const Process& process = Process::get();
+        const Process& process = group.context().process();
         bool shared = false;
         if (const auto found = process.memory.find(a.outputs[i], out_bytes))
           process.reaches(found->segment, {}, shared);

@@ -1,15 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // What Tide keeps for one communicator: a private duplicate, where its ranks live, the control
-// lines of the node, the rail, the backend and the workspace.  Made by the first call on the
-// communicator (collective), cached on it, shared by its groups.
+// lines of the node, the rail, the backend, the workspace, and the calls under way.  Made by the
+// first call on the communicator (collective), cached on it, shared by its groups.
+//   discover.cpp  where the ranks live      exchange.cpp  what ranks tell each other in set-up
+//   running.cpp   calls under way, and the end of a communicator that was given up
 #pragma once
 #include <mpi.h>
 
+#include <array>
+#include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/host/host.hpp"
@@ -17,6 +23,7 @@
 #include "backend/rail.hpp"
 #include "core/memory.hpp"
 #include "core/process.hpp"
+#include "core/watch.hpp"
 #include "plan/topology.hpp"
 
 namespace tide {
@@ -31,16 +38,33 @@ struct Peer {            // facts about a rank of the communicator, gathered onc
   MailAddress mail{};
 };
 
-class Context {
+class Group;
+
+// The workspace of the node's ranks, as it was when a call was started.
+struct WorkspaceSet {
+  std::vector<std::shared_ptr<Segment>> of;  // by local rank; null: none
+  size_t bytes(int local) const {            // of one slot
+    const auto& segment = of[static_cast<size_t>(local)];
+    return segment ? segment->bytes() / slot_count : 0;
+  }
+  char* at(int local, int slot) const {
+    const auto& segment = of[static_cast<size_t>(local)];
+    return segment ? static_cast<char*>(segment->base()) + static_cast<size_t>(slot) * bytes(local)
+                   : nullptr;
+  }
+};
+
+class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Collective over comm.  Error{comm} at once for MPI_COMM_NULL and intercommunicators.
-  static std::shared_ptr<Context> of(MPI_Comm comm);
+  // Collective over comm.  Error{comm} at once for MPI_COMM_NULL and intercommunicators.  limit_s:
+  // Error{timeout} where a rank does not come; 0: waits for ever.
+  static std::shared_ptr<Context> of(MPI_Comm comm, double limit_s);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  Process& process() const { return process_; }
   MPI_Comm user() const { return user_; }  // MPI_COMM_NULL once the user freed it
-  MPI_Comm comm() const { return dup_; }
   const Topology& topology() const { return topology_; }
   int rank() const { return rank_; }  // node-major
   int comm_rank() const { return topology_.comm_rank(rank_); }
@@ -49,48 +73,80 @@ class Context {
   std::vector<uint64_t> node_processes() const;
   const Node& node_lines() const { return node_lines_; }
   Rail* rail() const { return rail_.get(); }
-  bool remote_memory() const {
-    return remote_memory_;
-  }  // process_vm_readv reaches all local ranks, on every node
+  bool carrier() const {  // has a rail, where there are several nodes
+    return topology_.local(rank_) < topology_.rails();
+  }
+  // process_vm_readv reaches all local ranks, on every node
+  bool remote_memory() const { return remote_memory_; }
   Backend& backend() { return *backend_; }
 
-  // Collective.  Throws on every rank what the lowest rank with an error brings, else returns.
+  // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
+  // For the time of a collective set-up: one thread at a time, and its limit in seconds.
+  class Setup {
+   public:
+    Setup(Context& context, double limit_s);
+    ~Setup();
+    Setup(const Setup&) = delete;
+    Setup& operator=(const Setup&) = delete;
+
+   private:
+    Context& context_;
+  };
+  // Throws on every rank what the lowest rank with an error brings, else returns.
   void agree(const std::optional<Error>& mine);
-  // Runs `act`; an Error of any rank becomes an Error of all.  Collective.
+  // Runs `act`; an Error of any rank becomes an Error of all.
   void together(const std::function<void()>& act);
-  // Collective.  A segment of each member of my node (bytes may differ; 0: none), mapped here.
+  template <class T>
+  std::vector<T> gather_all(const T& mine) {  // in communicator order
+    std::vector<T> all(static_cast<size_t>(comm_size()));
+    gather_bytes(&mine, all.data(), sizeof(T));
+    return all;
+  }
+  void least(int64_t* values, int count);  // elementwise, in place
+  void broadcast(void* data, size_t bytes, int root);
+  void barrier();
+  // A segment of each member of my node (bytes may differ; 0: none), mapped here.
   std::vector<std::shared_ptr<Segment>> share(std::shared_ptr<Segment> mine,
                                               const std::vector<bool>& has);
-  // Collective.  Workspace of at least this many bytes per slot; regrown only where a rank of the
-  // node needs more.
+  // Workspace of at least this many bytes per slot; regrown only where a rank of the node needs
+  // more.
   void reserve(size_t bytes);
-  char* workspace(int local, int slot) const;
-  size_t workspace_bytes(int local) const {
-    return workspace_[static_cast<size_t>(local)]
-               ? workspace_[static_cast<size_t>(local)]->bytes() / slot_count
-               : 0;
-  }
-
-  uint64_t next_call() { return ++calls_; }
+  std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   uint64_t next_group() { return ++groups_; }
-  std::vector<uint64_t>
-      freed_seen;        // per local rank: how often it had freed memory when we last looked
-  void raise(int code);  // the communicator's error handler
+
+  // --- calls (running.cpp) ---
+  uint64_t next_call() { return ++calls_; }
+  void enqueue(std::shared_ptr<Group> group);  // its call was started; mutex held
+  void set_active();                           // requests that nobody may wait for; mutex held
+  bool progress();                             // of its calls; true if anything moved
+  void tick(bool waiting);                     // looks at the clock, hears and answers peers
+  void enter_mpi() const;                      // lets MPI get on
+  void check_whole() const;                    // throws why the communicator was given up
+  bool broken() const { return broken_flag_; }
+  std::vector<uint32_t> freed_seen;  // per local rank: how often it had freed memory
+  std::mutex mutex;                  // of calls_, the calls under way and what they use
+
+  void raise(int code);                                      // the communicator's error handler
   MPI_Errhandler errhandler() const { return errhandler_; }  // as it was at creation
   void user_freed() { user_ = MPI_COMM_NULL; }
-  void let_go();       // local: frees the duplicate and the memory; at finalize
-  std::string broken;  // why no call can be made any more; empty: none
-  bool carrier() const {
-    return topology_.local(rank_) < topology_.rails();
-  }                  // has a rail, where there are several nodes
-  std::mutex mutex;  // one call at a time drives a communicator
+  void let_go();  // local: frees the duplicate and the memory; at finalize
 
  private:
-  Context() = default;
+  explicit Context(Process& process) : process_(process) {}
+  int comm_size() const;
+  void duplicate(MPI_Comm comm, double limit_s);
   void gather_facts();
   void part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached);
   void attach_nodes();
+  void gather_bytes(const void* mine, void* all, size_t bytes);
+  void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
+  bool progress_locked();
+  bool begin_queued();
+  Watch::Here here(bool waiting) const;
+  void give_up(const Status& cause, const std::string& detail);
+  void leave_behind();
 
+  Process& process_;
   MPI_Comm user_ = MPI_COMM_NULL, dup_ = MPI_COMM_NULL;
   MPI_Errhandler errhandler_ = MPI_ERRHANDLER_NULL;
   Topology topology_ = Topology::of_sizes({1});
@@ -98,10 +154,23 @@ class Context {
   std::vector<Peer> peers_;
   uint64_t ticket_ = 0, calls_ = 0, groups_ = 0;
   bool remote_memory_ = false;
-  std::vector<std::shared_ptr<Segment>> control_, workspace_;
+  std::vector<std::shared_ptr<Segment>> control_;
+  std::shared_ptr<const WorkspaceSet> workspace_;
   Node node_lines_;
   std::unique_ptr<Rail> rail_;
   std::unique_ptr<Backend> backend_;
+
+  std::deque<std::shared_ptr<Group>> queued_;                    // started, in order
+  std::array<std::shared_ptr<Group>, slot_count> running_ = {};  // by slot
+  bool active_ = false;                                          // known to Progress
+  uint64_t entered_ = 0, moved_ = 0;
+  std::atomic<bool> in_setup_ = false;
+  double setup_limit_s_ = 0;
+  uint64_t setup_steps_ = 0;
+  std::unique_ptr<Watch> watch_;
+  std::atomic<bool> broken_flag_ = false;
+  Kind broken_kind_ = Kind::none;
+  std::string broken_;  // why no call can be made any more
 };
 
 }  // namespace tide

@@ -69,9 +69,9 @@ int shared_leader(
 }  // namespace
 
 void Context::gather_facts() {
-  Process& process = Process::get();
-  int size = 0;
-  MPI_Comm_size(dup_, &size);
+  Process& process = process_;
+  const int size = comm_size();
+  if (size > 1) barrier();  // what follows cannot be timed: all ranks are here
   Facts mine{process.number,
              process.probe_word,
              reinterpret_cast<uint64_t>(&process.probe_word),
@@ -80,7 +80,7 @@ void Context::gather_facts() {
              -1,
              static_cast<int32_t>(getpid()),
              0,
-             process.mailbox.address()};
+             process.mailbox().address()};
   std::optional<Error> fault;
   try {
     mine.fake = fake_node();
@@ -88,9 +88,7 @@ void Context::gather_facts() {
     fault = e;
   }
   agree(fault);
-  std::vector<Facts> all(static_cast<size_t>(size));
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, dup_),
-            "MPI_Allgather");
+  const std::vector<Facts> all = gather_all(mine);
   ticket_ = all[0].nonce;
 
   std::map<std::pair<int, int>, int> names;
@@ -118,6 +116,7 @@ void Context::gather_facts() {
     control_ = share(Segment::create(ControlBlock::bytes(locals)),
                      std::vector<bool>(static_cast<size_t>(locals), true));
   } catch (const Error& e) {
+    if (broken()) throw;
     outcome.attached = 0;
     why = e.what();
   }
@@ -126,10 +125,7 @@ void Context::gather_facts() {
     if (f.process != process.number && !remote_memory_works(f.pid, f.probe_address, f.probe_word))
       outcome.remote = 0;
   }
-  std::vector<Outcome> outcomes(static_cast<size_t>(size));
-  check_mpi(MPI_Allgather(&outcome, sizeof outcome, MPI_BYTE, outcomes.data(), sizeof outcome,
-                          MPI_BYTE, dup_),
-            "MPI_Allgather");
+  const std::vector<Outcome> outcomes = gather_all(outcome);
   if (!why.empty())
     log(Level::warn,
         fmt::format("rank {}: the ranks of its node become nodes of their own: {}", me, why));
@@ -175,7 +171,9 @@ void Context::attach_nodes() {
   std::vector<void*> blocks;
   for (const auto& segment : control_) blocks.push_back(segment->base());
   node_lines_ = Node(topology_.local(rank_), std::move(blocks));
-  workspace_.resize(control_.size());
+  auto none = std::make_shared<WorkspaceSet>();
+  none->of.resize(control_.size());
+  workspace_ = std::move(none);
   freed_seen.resize(control_.size());
   if (topology_.nodes() > 1) rail_ = std::make_unique<MpiRail>(dup_, topology_);
   backend_ = std::make_unique<HostBackend>(node_lines_, rail_.get());

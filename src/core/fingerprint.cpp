@@ -63,30 +63,24 @@ std::string Fingerprint::field(size_t word) const {
 }
 
 void Fingerprint::compare(Context& context) const {
-  const MPI_Comm comm = context.comm();
   const uint64_t hash = hash_words(words_.data(), words_.size());
-  const uint64_t mine[2] = {hash, ~hash};
-  uint64_t least[2];
-  check_mpi(MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm), "MPI_Allreduce");
+  int64_t least[2] = {static_cast<int64_t>(hash), ~static_cast<int64_t>(hash)};
+  context.least(least, 2);
   if (least[0] == ~least[1]) return;
 
   // They differ: rank 0 tells its words, each rank looks for the first that is not its own.
-  int me = 0;
-  MPI_Comm_rank(comm, &me);
+  const int me = context.comm_rank();
   uint64_t count = words_.size();
-  check_mpi(MPI_Bcast(&count, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+  context.broadcast(&count, sizeof count, 0);
   std::vector<uint64_t> theirs(words_);
   theirs.resize(count);
-  for (size_t at = 0; at < count; at += 1 << 20)
-    check_mpi(MPI_Bcast(theirs.data() + at, static_cast<int>(std::min<size_t>(1 << 20, count - at)),
-                        MPI_UINT64_T, 0, comm),
-              "MPI_Bcast");
+  context.broadcast(theirs.data(), count * sizeof theirs[0], 0);
   std::string values;  // of the settings: what is hashed has no other text
   for (const auto& v : setting_values_) values += v + '\n';
-  int length = static_cast<int>(values.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  values.resize(static_cast<size_t>(length));
-  check_mpi(MPI_Bcast(values.data(), length, MPI_CHAR, 0, comm), "MPI_Bcast");
+  uint64_t length = values.size();
+  context.broadcast(&length, sizeof length, 0);
+  values.resize(length);
+  context.broadcast(values.data(), length, 0);
 
   std::optional<Error> difference;
   size_t word = 0;

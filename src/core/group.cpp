@@ -7,6 +7,7 @@
 #include "core/call.hpp"
 #include "core/fingerprint.hpp"
 #include "core/log.hpp"
+#include "core/progress.hpp"
 
 namespace tide {
 
@@ -27,13 +28,18 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
                                      const int64_t* first_row, MPI_Info info,
                                      const std::optional<Error>& fault) {
   std::shared_ptr<Group> group(new Group);
-  group->context_ = Context::of(comm);
-  Context& context = *group->context_;
-  const std::lock_guard lock(context.mutex);
-  context.together([&] {
-    if (fault) throw *fault;
+  std::optional<Error> wrong = fault;
+  double limit_s = default_limit_s();
+  try {
     group->settings_ = Settings::read(info, Setting::group);
-  });
+    limit_s = group->settings_.seconds("tide_timeout");
+  } catch (const Error& e) {
+    if (!wrong) wrong = e;
+  }
+  group->context_ = Context::of(comm, limit_s);
+  Context& context = *group->context_;
+  const Context::Setup setup(context, limit_s);
+  context.agree(wrong);
   group->params_ = std::move(params);
   group->agree_on_description(first_row != nullptr, first_row);
   const int ranks = context.topology().ranks();
@@ -56,6 +62,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
     if (c) widen(*c);
   context.reserve(need);
   group->call_ = std::make_unique<Call>(*group);
+  group->want_thread();
   if (logs(Level::info) && context.comm_rank() == 0)
     log(Level::info,
         fmt::format("group {}: {} parameters, {} bytes, {} ranks on {} nodes", group->number_,
@@ -64,6 +71,20 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
 }
 
 Group::~Group() = default;
+
+void Group::want_thread() {
+  if (settings_.text("tide_progress") != "thread") return;
+  const bool uses_mpi = context_->rail() != nullptr;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  context_->together([&] {
+    if (uses_mpi && level < MPI_THREAD_MULTIPLE)
+      throw Error(Kind::unsupported,
+                  "tide_progress = thread: between nodes the thread calls MPI, which was not "
+                  "initialised with MPI_THREAD_MULTIPLE; do that, or use poll");
+    context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
+  });
+}
 
 void Group::agree_on_description(bool ragged, const int64_t* first_row) {
   Fingerprint mine(params_, ragged, first_row, context_->topology().ranks(), settings_);

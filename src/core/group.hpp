@@ -13,6 +13,7 @@
 #include "backend/backend.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/outcome.hpp"
 #include "core/settings.hpp"
 #include "plan/plan.hpp"
 
@@ -39,9 +40,10 @@ struct Collective {  // one collective of a group, for one set of element types
 
 class Call;
 
-class Group {
+class Group : public std::enable_shared_from_this<Group> {
  public:
   // Collective.  first_row null: the chunk layout.
+  // Waits at most as long as info, or the environment, says.
   static std::shared_ptr<Group> create(MPI_Comm comm, std::vector<Param> params,
                                        const int64_t* first_row, MPI_Info info,
                                        const std::optional<Error>& fault);
@@ -68,11 +70,13 @@ class Group {
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
   Call& call() { return *call_; }
+  const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
 
  private:
   Group() = default;
   void agree_on_description(bool ragged, const int64_t* first_row);
   void plan_all();
+  void want_thread();  // collective
   Collective plan_gather() const;
   Plans reduce_packing(const Types& types) const;
   void plan_reduces();
@@ -90,6 +94,8 @@ class Group {
   std::array<std::optional<Collective>, 5> reduces_;  // by out_dtype; those that can_reduce
   size_t reduce_min_ = 0;
   std::unique_ptr<Call> call_;
+  std::shared_ptr<Outcome> blocking_outcome_ =
+      std::make_shared<Outcome>();  // of the blocking calls
 };
 
 // Output types that api.md allows for a gradient of this type.

@@ -115,6 +115,8 @@ class MemoryRegistry {
   uint64_t epoch() const;                  // changes whenever find() may answer differently
   uint64_t freed_epoch() const;            // peers compare this and call drop_freed() when it moved
   void drop_freed();  // lets go of attached segments whose owner freed them; bumps epoch() if any
+  // Keeps these mapped as long as the result lives, whoever frees them; unknown ones are left out.
+  std::vector<std::shared_ptr<Segment>> hold(const std::vector<SegmentId>& segments) const;
   size_t live() const;
   void clear();  // frees everything, as remove() would, and lets go of what is attached
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "core/clock.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/progress.hpp"
 #include "core/settings.hpp"
 
 namespace tide {
@@ -38,7 +40,10 @@ Process& Process::get() {
   return *process;
 }
 
-Process::Process() : number(random_number()), probe_word(random_number()) {
+Process::Process()
+    : number(random_number()),
+      probe_word(random_number()),
+      progress_(std::make_unique<Progress>()) {
   check_environment();
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_context, &context_key_, nullptr);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &self_key_, nullptr);
@@ -59,6 +64,37 @@ void Process::keep(MPI_Comm comm, std::shared_ptr<Context> context) {
     contexts_.push_back(context);
   }
   MPI_Comm_set_attr(comm, context_key_, new std::shared_ptr<Context>(std::move(context)));
+}
+
+std::optional<Error> Process::open_mailbox() {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
+  } catch (const Error& e) {
+    return e;
+  }
+  return {};
+}
+
+std::vector<std::shared_ptr<Context>> Process::contexts() const {
+  std::vector<std::shared_ptr<Context>> live;
+  const std::lock_guard lock(mutex_);
+  for (const auto& weak : contexts_)
+    if (auto context = weak.lock()) live.push_back(std::move(context));
+  return live;
+}
+
+void Process::waits(const Context* context, const Where& where) {
+  const std::lock_guard lock(mutex_);
+  waits_on_ = context;
+  waits_where_ = where;
+  waits_at_s_ = now_s();
+}
+
+Where Process::waits_elsewhere(const Context* than) const {
+  constexpr double fresh_s = 0.2;
+  const std::lock_guard lock(mutex_);
+  return waits_on_ != than && now_s() - waits_at_s_ < fresh_s ? waits_where_ : Where{};
 }
 
 void Process::remember(SegmentId id, MemoryKind kind) {
@@ -88,6 +124,7 @@ void Process::at_finalize() {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
   }
+  progress_->stop_thread();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();
   memory.clear();

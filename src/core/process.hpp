@@ -8,14 +8,18 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/memory.hpp"
+#include "core/where.hpp"
 
 namespace tide {
 
 class Context;
+class Progress;
 
 struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed out here
   std::vector<uint64_t> members;  // numbers of the processes that map it, sorted
@@ -28,7 +32,10 @@ class Process {
   static bool usable();   // between MPI_Init and MPI_Finalize
 
   const uint64_t number;  // random: names this process to its peers
-  Mailbox mailbox;
+  // The mailbox, opened at first use; what kept it from opening is told to all ranks.
+  std::optional<Error> open_mailbox();
+  Mailbox& mailbox() { return *mailbox_; }
+  Progress& progress() { return *progress_; }
   MemoryRegistry memory;
   uint64_t probe_word;  // peers read it to see whether they may
 
@@ -39,11 +46,21 @@ class Process {
   void forget(SegmentId id);
   // Do all of these processes map it?  shared: it is node-shared memory.
   bool reaches(SegmentId id, const std::vector<uint64_t>& members, bool& shared) const;
+  std::vector<std::shared_ptr<Context>> contexts() const;  // that live
+  // The last wait of a user of this process, for questions of peers on other communicators.
+  void waits(const Context* context, const Where& where);
+  Where waits_elsewhere(const Context* than) const;  // over: nobody waits
   void at_finalize();
 
  private:
   Process();
+  ~Process() = delete;
   mutable std::mutex mutex_;
+  std::unique_ptr<Mailbox> mailbox_;
+  std::unique_ptr<Progress> progress_;
+  const Context* waits_on_ = nullptr;
+  Where waits_where_;
+  double waits_at_s_ = 0;
   std::vector<std::weak_ptr<Context>> contexts_;
   std::unordered_map<SegmentId, MemoryKind> kinds_;
   int context_key_ = MPI_KEYVAL_INVALID, self_key_ = MPI_KEYVAL_INVALID;

@@ -103,6 +103,16 @@ void MemoryRegistry::drop_freed() {
   lock.unlock();
 }
 
+std::vector<std::shared_ptr<Segment>> MemoryRegistry::hold(
+    const std::vector<SegmentId>& segments) const {
+  std::vector<std::shared_ptr<Segment>> held;
+  std::shared_lock lock(state_->mutex);
+  for (const SegmentId id : segments)
+    for (const auto* known : {&state_->own, &state_->attached})
+      if (const auto found = known->find(id); found != known->end()) held.push_back(found->second);
+  return held;
+}
+
 size_t MemoryRegistry::live() const {
   std::shared_lock lock(state_->mutex);
   return state_->by_base.size();

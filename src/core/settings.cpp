@@ -121,9 +121,6 @@ static void check_value(const Setting& s, const std::string& value) {
   if (name == "tide_rail" && (value == "ucx" || value == "nccl")) refuse("auto or mpi");
   if (name == "tide_memory" && value == "cuda") refuse("auto or system");
   if (name == "tide_multicast" && value != "off" && value != "auto") refuse("off or auto");
-  if (name == "tide_timeout" && std::strtod(value.c_str(), nullptr) > 0) refuse("0");
-  if (name == "tide_progress" && value == "thread") refuse("poll");
-  if (name == "TIDE_CHECK" && value == "1") refuse("0");
   if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
                                      std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);
@@ -165,6 +162,15 @@ Settings Settings::read(MPI_Info info, Setting::Scope scope) {
 size_t Settings::bytes(const std::string& name) const {
   return std::strtoull(text(name).c_str(), nullptr, 10);
 }
+double default_limit_s() {
+  const std::string value = environment_value("TIDE_TIMEOUT");
+  return is_number(value, false) ? std::strtod(value.c_str(), nullptr) : 0;
+}
+
+double Settings::seconds(const std::string& name) const {
+  return std::strtod(text(name).c_str(), nullptr);
+}
+
 void check_environment() {
   if (const std::string level = environment_value("TIDE_LOG");
       !level.empty() && !set_log_level(level))

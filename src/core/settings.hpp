@@ -30,6 +30,7 @@ class Settings {
   static Settings read(MPI_Info info, Setting::Scope scope);
   const std::string& text(const std::string& name) const { return value_.at(name); }
   size_t bytes(const std::string& name) const;
+  double seconds(const std::string& name) const;
 
  private:
   std::map<std::string, std::string> value_;
@@ -38,6 +39,7 @@ class Settings {
 // Info of its own: the value of one key, "" if absent.
 std::string info_value(MPI_Info info, const char* key);
 std::string environment_value(const char* name);  // "" if unset or empty
+double default_limit_s();  // TIDE_TIMEOUT, for set-up without a group's info; 0: none
 void check_environment();  // warns once of unknown TIDE_ variables; reads TIDE_LOG
 
 }  // namespace tide

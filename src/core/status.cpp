@@ -65,8 +65,22 @@ static const char* words(Fault fault) {
       return "a transfer of memory that Tide did not allocate failed (its log line says which); "
              "allocate it with MPIX_Tide_alloc, or set tide_foreign=staged";
     case Fault::gave_up:
-      return "the rank gave the call up (its own error says why); the communicator cannot be used "
-             "any more: free it";
+      return "the rank gave up (its own error says why)";
+    case Fault::no_memory:
+      return "ran out of memory while it entered the call; use fewer or smaller parameters per "
+             "group";
+    case Fault::silent:
+      return "does not answer: it is stopped, gone, or outside of Tide for longer than "
+             "tide_timeout";
+    case Fault::not_entered:
+      return "has not made this call, though it answers; it may compute for longer than "
+             "tide_timeout, or make calls in another order";
+    case Fault::elsewhere:
+      return "has not made this call: it waits in a call on another communicator; make calls in "
+             "the "
+             "same order on all ranks";
+    case Fault::stuck:
+      return "answers but gets nowhere within tide_timeout; the network may be down";
   }
   return "unknown fault";
 }

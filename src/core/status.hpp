@@ -34,7 +34,12 @@ enum class Fault : int16_t {
   null_list,
   differs,
   transfer,
-  gave_up
+  gave_up,
+  no_memory,
+  silent,
+  not_entered,
+  elsewhere,
+  stuck
 };
 
 struct Status {

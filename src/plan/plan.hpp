@@ -62,6 +62,8 @@ enum Index : int {
   index_count = round_0 + 32
 };
 
+std::string index_name(int index);  // "landed"
+
 struct Incoming {  // what a rail peer may now put: a two-sided rail posts its receives from this
   int signal;      // the put's index
   Region region;
@@ -132,8 +134,9 @@ struct Plan {
   Workspace places;  // sizes of the buffers of any rank of the node that has them, in this order
   std::array<size_t, lane_count>
       inputs;  // this rank's own reads of its inputs end with this many operations of each lane
-  bool raw = false;            // reduce-scatter: gradients, not partials, cross the rails
-  int rounds = 0, chunks = 0;  // of the rail; chunks: pieces of one destination
+  bool tells_inputs_read = false;  // every local rank sends inputs_read to every other, and itself
+  bool raw = false;                // reduce-scatter: gradients, not partials, cross the rails
+  int rounds = 0, chunks = 0;      // of the rail; chunks: pieces of one destination
   size_t puts = 0, put_bytes = 0,
          copied_bytes = 0;  // copied: by Copy operations, counted once per destination rank
   void add(Lane lane, Op op) {

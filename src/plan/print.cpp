@@ -7,15 +7,17 @@
 #include "plan/plan.hpp"
 
 namespace tide {
-namespace {
 
-std::string name_of(int index) {
+std::string index_name(int index) {
   static constexpr std::array<const char*, round_0> names = {
       "ready",    "done",     "inputs_read",   "staged",     "stage_free", "own_staged",
       "own_free", "gathered", "gathered_free", "arrived",    "summed",     "partial_free",
       "sent",     "credit",   "landed",        "layer_here", "layer_read", "granted"};
   return index < round_0 ? names[index] : fmt::format("round_{}", index - round_0);
 }
+
+namespace {
+
 std::string text(int rank) { return rank == every_local ? "every_local" : std::to_string(rank); }
 std::string text(const Region& p) {
   static constexpr std::array<const char*, 5> names = {"param", "shard", "stage", "landing",
@@ -35,17 +37,17 @@ std::string text(const Copy& c) {
 }
 std::string text(const Put& p) {
   return fmt::format("put {} bytes {} <- {}, then {}", p.bytes, text(p.dst), text(p.src),
-                     name_of(p.signal));
+                     index_name(p.signal));
 }
 std::string text(const Signal& s) {
-  std::string line = fmt::format("signal {} {}", text(s.peer), name_of(s.index));
+  std::string line = fmt::format("signal {} {}", text(s.peer), index_name(s.index));
   if (s.opens)
     line += fmt::format(", opens {} for {} bytes of {} by {}", text(s.opens->region),
-                        s.opens->bytes, name_of(s.opens->signal), s.opens->chunk);
+                        s.opens->bytes, index_name(s.opens->signal), s.opens->chunk);
   return line;
 }
 std::string text(const Wait& w) {
-  return fmt::format("wait {} {} {}", text(w.peer), name_of(w.index), w.until);
+  return fmt::format("wait {} {} {}", text(w.peer), index_name(w.index), w.until);
 }
 std::string text(const Sum& s) {
   static constexpr std::array<const char*, 3> orders = {"", " nested by node", " in rank order"};

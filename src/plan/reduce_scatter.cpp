@@ -373,6 +373,7 @@ struct Planner {
       put(now);
     }
     if (loads) each_local([&](int r) { plan.add(Lane::sum, Wait{r, inputs_read, 1}); });
+    plan.tells_inputs_read = loads;
     plan.raw = raw;
     plan.rounds = M - 1;
     plan.chunks = cuts.chunks;

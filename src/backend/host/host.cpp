@@ -73,6 +73,17 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
   return true;
 }
 
+// Own reads end with a place in each lane; peers tell theirs by a signal for which each rank waits
+// at the end of its plan.
+bool HostBackend::inputs_read(Work& work) {
+  for (size_t lane = 0; lane < lane_count; lane++)
+    if (work.lanes[lane].op < work.plan->inputs[lane]) return false;
+  if (!work.plan->tells_inputs_read) return true;
+  for (int l = 0; l < node_.size(); l++)
+    if (!node_.signalled(work.slot, work.call, l, tide::inputs_read, 1)) return false;
+  return true;
+}
+
 void HostBackend::flush_signals(Work& work) {
   const size_t complete = rail_->puts_complete(work.slot);
   size_t flushed = 0;

@@ -17,6 +17,7 @@ class HostBackend : public Backend {
   const char* name() const override { return "host"; }
   Limits limits() const override { return {}; }
   bool advance(Work& work, Lane lane) override;
+  bool inputs_read(Work& work) override;
 
  private:
   bool step(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);

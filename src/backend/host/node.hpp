@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/rail.hpp"
 #include "core/status.hpp"
 #include "plan/plan.hpp"
 
@@ -20,20 +21,22 @@ constexpr int slot_count = 2;
 struct alignas(64) EntryLine {  // written by its owner, then published by `call`
   std::atomic<uint64_t> call;
   Status status;
-  uint64_t hash;  // of what must be equal on all ranks in this call
-  uint64_t
-      generation;  // of the owner's address table: equal to the last one, the table has not changed
-  uint64_t freed;  // how often the owner has freed memory that peers map
-  uint32_t foreign;  // the table holds an address that the node's ranks do not map
+  Fields fields;
+  uint64_t generation;  // of the owner's address table: equal to the last one, it has not changed
+  uint32_t freed;       // how often the owner has freed memory that peers map
+  uint32_t foreign;     // the table holds an address that the node's ranks do not map
 };
+static_assert(sizeof(EntryLine) == 64);
 struct alignas(64) OutcomeLine {  // a carrier tells the local ranks of its rail what all nodes said
   std::atomic<uint64_t> call;
-  Status status;
-  uint32_t foreign;
+  EntryRecord record;
 };
 struct alignas(64) ExitLine {
   std::atomic<uint64_t> call;
   Status status;
+};
+struct alignas(64) AlarmLine {  // the communicator is given up; 0: it is not.  See alarm()
+  std::atomic<uint64_t> word;
 };
 struct alignas(64) SignalRow {  // written by one local rank
   std::atomic<uint64_t> value[index_count];
@@ -43,6 +46,7 @@ struct ControlBlock {
   OutcomeLine outcome[slot_count];  // of the entry
   OutcomeLine end[slot_count];      // of the whole call, where a transfer could fail
   ExitLine exit[slot_count];
+  AlarmLine alarm;
   SignalRow* row(int slot, int sender, int local_size) {
     return reinterpret_cast<SignalRow*>(this + 1) + static_cast<size_t>(slot) * local_size + sender;
   }
@@ -73,6 +77,12 @@ class Node {  // a rank's view of its node; the blocks are mapped by their owner
     const auto& word = block(local_rank_).row(slot, from, size())->value[index];
     return word.load(std::memory_order_acquire) >= (call << count_bits | until);
   }
+
+  // Gives the communicator up, on this node: the first cause stays and is returned.  Status without
+  // a parameter.
+  Status raise_alarm(const Status& cause) const;
+  // The cause, once a rank of the node has given up.  One load.
+  bool alarm(Status& cause) const;
 
  private:
   static constexpr int count_bits = 24;

@@ -8,14 +8,6 @@ namespace tide {
 
 constexpr int max_rounds = 32, record_tag = slot_count * index_count;
 
-void EntryRecord::fold(const EntryRecord& other) {
-  status.fold(other.status);
-  foreign |= other.foreign;
-  differs = std::min(differs, other.differs);
-  if (other.hash != hash) differs = std::min(differs, std::max(hash_rank, other.hash_rank));
-  if (other.hash_rank < hash_rank) hash = other.hash, hash_rank = other.hash_rank;
-}
-
 MpiRail::MpiRail(MPI_Comm comm, const Topology& topology) : comm_(comm), topology_(topology) {
   for (Slot& slot : slots_) {
     slot.records.resize(max_rounds);
@@ -75,7 +67,7 @@ void MpiRail::open(int s, int peer, const Incoming& incoming, void* address) {
 
 void MpiRail::put(int s, const Put& put, const void* source) {
   Slot& slot = slots_[s];
-  slot.sending.push_back({MPI_REQUEST_NULL, put.bytes});
+  slot.sending.push_back({MPI_REQUEST_NULL, put.bytes, put.peer});
   slot.in_flight_bytes += put.bytes;
   check_mpi(MPI_Isend(source, static_cast<int>(put.bytes), MPI_BYTE, topology_.comm_rank(put.peer),
                       tag(s, put.signal), comm_, &slot.sending.back().request),
@@ -135,6 +127,29 @@ bool MpiRail::idle(int s) {
   check_mpi(MPI_Testall(max_rounds, slot.records_sent.data(), &flag, MPI_STATUSES_IGNORE),
             "MPI_Testall");
   return flag != 0;
+}
+
+int MpiRail::awaited(int s) {
+  const auto& sending = slots_[s].sending;
+  return sending.empty() ? -1 : sending.front().peer;
+}
+
+// A receive can be cancelled; a send cannot (MPI 4 says so), and is left to MPI.
+void MpiRail::abandon() {
+  const auto drop = [](MPI_Request& request) {
+    if (request == MPI_REQUEST_NULL) return;
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  };
+  for (Slot& slot : slots_) {
+    for (Channel& c : slot.channels) {
+      for (MPI_Request& request : c.posted) drop(request);
+      c.posted.clear();
+    }
+    for (MPI_Request& request : slot.records_posted) drop(request);
+  }
+  new std::vector<EntryRecord>(std::move(slots_[0].records));  // MPI may still write there
+  new std::vector<EntryRecord>(std::move(slots_[1].records));
 }
 
 }  // namespace tide

@@ -29,6 +29,8 @@ class MpiRail : public Rail {
   size_t puts_complete(int slot) override;
   void progress(int slot) override;
   bool idle(int slot) override;
+  int awaited(int slot) override;
+  void abandon() override;
 
  private:
   struct Channel {  // the puts of one peer and index, in order
@@ -39,6 +41,7 @@ class MpiRail : public Rail {
   struct Sending {
     MPI_Request request;
     size_t bytes;
+    int peer;
   };
   struct Slot {
     std::vector<Channel> channels;

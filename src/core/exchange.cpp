@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks tell each other while something is set up: MPI's nonblocking collectives on our own
+// duplicate, polled, so that active requests are driven meanwhile and a silent rank is found.
+#include <algorithm>
+#include <cstring>
+
+#include "core/clock.hpp"
+#include "core/context.hpp"
+#include "core/error.hpp"
+#include "core/progress.hpp"
+
+namespace tide {
+
+constexpr double attach_timeout_s = 30;
+
+Context::Setup::Setup(Context& context, double limit_s) : context_(context) {
+  if (context.in_setup_.exchange(true))
+    throw Error(
+        Kind::request,
+        "another thread is in a collective call of Tide on this communicator; make them one "
+        "after another");
+  try {
+    const std::lock_guard lock(context.mutex);
+    context.check_whole();
+    context.setup_limit_s_ = limit_s;
+  } catch (...) {
+    context.in_setup_ = false;
+    throw;
+  }
+}
+
+Context::Setup::~Setup() { context_.in_setup_ = false; }
+
+int Context::comm_size() const {
+  int size = 0;
+  MPI_Comm_size(dup_, &size);
+  return size;
+}
+
+// `keep`: what MPI reads and writes until the request is complete; it stays where a silent rank
+// keeps it from completing.
+void Context::finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what) {
+  int flag = 0;
+  process_.progress().wait(*this, [&] {
+    check_mpi(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), what);
+    return flag || broken();
+  });
+  {
+    const std::lock_guard lock(mutex);
+    setup_steps_++;
+    moved_++;
+  }
+  if (flag) return;
+  new std::vector<std::byte>(std::move(keep));  // MPI may still write there
+  const std::lock_guard lock(mutex);
+  check_whole();
+}
+
+void Context::gather_bytes(const void* mine, void* all, size_t bytes) {
+  const size_t ranks = static_cast<size_t>(comm_size());
+  std::vector<std::byte> keep((ranks + 1) * bytes);
+  std::memcpy(keep.data(), mine, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(keep.data(), static_cast<int>(bytes), MPI_BYTE, keep.data() + bytes,
+                           static_cast<int>(bytes), MPI_BYTE, dup_, &request),
+            "MPI_Iallgather");
+  finish(request, keep, "MPI_Iallgather");
+  std::memcpy(all, keep.data() + bytes, ranks * bytes);
+}
+
+void Context::least(int64_t* values, int count) {
+  const size_t bytes = static_cast<size_t>(count) * sizeof *values;
+  std::vector<std::byte> keep(2 * bytes);
+  std::memcpy(keep.data(), values, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(
+      MPI_Iallreduce(keep.data(), keep.data() + bytes, count, MPI_INT64_T, MPI_MIN, dup_, &request),
+      "MPI_Iallreduce");
+  finish(request, keep, "MPI_Iallreduce");
+  std::memcpy(values, keep.data() + bytes, bytes);
+}
+
+void Context::broadcast(void* data, size_t bytes, int root) {
+  constexpr size_t most = size_t{1} << 26;
+  for (size_t at = 0; at < bytes; at += most) {
+    const size_t part = std::min(most, bytes - at);
+    std::vector<std::byte> keep(part);
+    std::memcpy(keep.data(), static_cast<char*>(data) + at, part);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibcast(keep.data(), static_cast<int>(part), MPI_BYTE, root, dup_, &request),
+              "MPI_Ibcast");
+    finish(request, keep, "MPI_Ibcast");
+    std::memcpy(static_cast<char*>(data) + at, keep.data(), part);
+  }
+}
+
+void Context::barrier() {
+  std::vector<std::byte> keep;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(dup_, &request), "MPI_Ibarrier");
+  finish(request, keep, "MPI_Ibarrier");
+}
+
+// A duplicate of the user's communicator.  Nothing to ask the others on exists before it does: who
+// is missing is not known.
+void Context::duplicate(MPI_Comm comm, double limit_s) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto fail = [] {
+    throw Error(Kind::intern,
+                "MPI_Comm_idup failed: MPI has no communicator (context id) left; free "
+                "communicators that are not in use");
+  };
+  auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  if (MPI_Comm_idup(comm, made.get(), &request) != MPI_SUCCESS) fail();
+  const double start = now_s();
+  int flag = 0;
+  process_.progress().wait(*this, [&] {
+    if (MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) fail();
+    return flag || (limit_s > 0 && now_s() - start > 2 * limit_s);
+  });
+  if (!flag) {
+    made.release();  // MPI may still write there
+    throw Error(Kind::timeout,
+                "a rank of the communicator has not come to its first call of Tide within {} s "
+                "(tide_timeout = {}), which one is not known; the communicator is unchanged",
+                2 * limit_s, limit_s);
+  }
+  dup_ = *made;
+  if (dup_ == MPI_COMM_NULL) fail();
+}
+
+void Context::agree(const std::optional<Error>& mine) {
+  int me = 0;
+  MPI_Comm_rank(dup_, &me);
+  int64_t lowest = mine ? me : INT32_MAX;
+  least(&lowest, 1);
+  if (lowest == INT32_MAX) return;
+  const int root = static_cast<int>(lowest);
+  int head[2] = {0, 0};
+  std::string text;
+  if (root == me) {
+    text = mine->what();
+    if (text.rfind("rank ", 0) != 0) text = fmt::format("rank {}: {}", me, text);
+    head[0] = static_cast<int>(mine->kind());
+    head[1] = static_cast<int>(text.size());
+  }
+  broadcast(head, sizeof head, root);
+  text.resize(static_cast<size_t>(head[1]));
+  broadcast(text.data(), text.size(), root);
+  throw Error(static_cast<Kind>(head[0]), text);
+}
+
+void Context::together(const std::function<void()>& act) {
+  std::optional<Error> mine;
+  try {
+    act();
+  } catch (const Error& e) {
+    if (broken()) throw;  // the others know
+    mine = e;
+  } catch (const std::bad_alloc&) {
+    mine = Error(Kind::no_mem, "out of memory; use fewer or smaller parameters per group");
+  } catch (const std::exception& e) {
+    mine = Error(Kind::intern, e.what());
+  }
+  agree(mine);
+}
+
+std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mine,
+                                                     const std::vector<bool>& has) {
+  std::vector<MailAddress> members;
+  for (int l = 0; l < topology_.size(node()); l++)
+    members.push_back(peer(topology_.rank(node(), l)).mail);
+  const uint64_t ticket = ++ticket_;
+  if (members.size() == 1) {
+    if (mine) mine->close_descriptor();
+    return {mine};
+  }
+  const auto idle = [this] {  // a peer may still be inside the exchange before this one
+    progress();
+    process_.progress().drive(this);
+    enter_mpi();
+    process_.progress().tick(*this, true);
+    const std::lock_guard lock(mutex);
+    check_whole();
+  };
+  return process_.mailbox().exchange(ticket, topology_.local(rank_), members, has, std::move(mine),
+                                     attach_timeout_s, idle);
+}
+
+void Context::reserve(size_t bytes) {
+  const std::vector<uint64_t> wants = gather_all<uint64_t>(bytes);
+  bool grow = false;
+  std::vector<bool> has;
+  for (int l = 0; l < topology_.size(node()); l++) {
+    const size_t needed =
+        wants[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))];
+    grow |= needed > workspace_->bytes(l);
+    has.push_back(needed > 0 || workspace_->bytes(l) > 0);
+  }
+  // Whether any node may grow is known to all: no rank skips a collective step.
+  if (std::all_of(wants.begin(), wants.end(), [](uint64_t w) { return w == 0; })) return;
+  std::shared_ptr<Segment> mine;
+  together([&] {
+    const size_t size = std::max(bytes, workspace_->bytes(topology_.local(rank_)));
+    if (grow && size) mine = Segment::create(size * slot_count);
+  });
+  auto fresh = std::make_shared<WorkspaceSet>();
+  together([&] {
+    if (grow)
+      fresh->of = share(mine, has);
+    else
+      ++ticket_;  // tickets stay equal on all ranks
+  });
+  const std::lock_guard lock(mutex);
+  if (grow) workspace_ = std::move(fresh);
+}
+
+}  // namespace tide

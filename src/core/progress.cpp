@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <system_error>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+
+namespace tide {
+
+constexpr int spins = 400;          // before a waiting thread gives its core away
+constexpr double tick_s = 0.01;     // between looks at the clock and at questions of peers
+constexpr int thread_yields = 200;  // of the progress thread, before it sleeps for a moment
+
+static void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void Progress::activate(std::shared_ptr<Context> context) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(active_.begin(), active_.end(), context) != active_.end()) return;
+  active_.push_back(std::move(context));
+  active_count_ = active_.size();
+  wake_.notify_one();
+}
+
+void Progress::deactivate(const Context* context) {
+  std::shared_ptr<Context> last;  // let go outside of the lock
+  const std::lock_guard lock(mutex_);
+  const auto at = std::find_if(active_.begin(), active_.end(),
+                               [&](const auto& c) { return c.get() == context; });
+  if (at == active_.end()) return;
+  last = std::move(*at);
+  active_.erase(at);
+  active_count_ = active_.size();
+}
+
+std::vector<std::shared_ptr<Context>> Progress::copy_active() const {
+  const std::lock_guard lock(mutex_);
+  return active_;
+}
+
+bool Progress::drive(const Context* but) {
+  if (active_count_ == 0) return false;
+  bool moved = false;
+  for (const auto& context : copy_active())
+    if (context.get() != but) moved |= context->progress();
+  return moved;
+}
+
+// Spin briefly, then give the core away and enter MPI, so that a peer that is blocked in MPI gets
+// on.
+void Progress::rest(Context& mine, int idle) {
+  if (idle < spins) {
+    if (idle % 16 == 0) drive(&mine);
+    return pause();
+  }
+  drive(&mine);
+  mine.enter_mpi();
+  if (idle % 32 == 0) tick(mine, true);
+  sched_yield();
+}
+
+void Progress::tick(Context& mine, bool waiting) {
+  const double now = now_s();
+  double due = next_tick_s_;
+  if (now < due || !next_tick_s_.compare_exchange_strong(due, now + tick_s)) return;
+  mine.tick(waiting);
+  for (const auto& context : mine.process().contexts())
+    if (context.get() != &mine) context->tick(false);
+}
+
+void Progress::start_thread(bool may_call_mpi) {
+  const std::lock_guard lock(mutex_);
+  may_call_mpi_ = may_call_mpi;
+  if (running_) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  stop_ = false;
+  try {
+    thread_ = std::thread([this] { run(); });
+    running_ = true;
+  } catch (const std::system_error& e) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(Kind::no_mem,
+                "tide_progress = thread: no thread can be started ({}); raise the limit of "
+                "processes (ulimit -u) or use poll",
+                e.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Progress::stop_thread() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_) return;
+    stop_ = true;
+    wake_.notify_one();
+  }
+  thread_.join();
+  running_ = false;
+}
+
+void Progress::run() {
+  pthread_setname_np(pthread_self(), "tide-progress");
+  prctl(PR_SET_TIMERSLACK, 1000);  // ns: a short sleep is to be short
+  for (int idle = 0; !stop_; idle++) {
+    if (active_count_ == 0) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stop_ || !active_.empty(); });
+      idle = 0;
+    }
+    bool moved = false;
+    for (const auto& context : copy_active())
+      if (may_call_mpi_ || !context->rail()) moved |= context->progress();
+    if (moved)
+      idle = 0;
+    else if (idle < spins)
+      pause();
+    else if (idle < spins + thread_yields)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+}  // namespace tide

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/request.hpp"
+
+#include "core/error.hpp"
+#include "core/progress.hpp"
+
+namespace tide {
+
+// Takes the group and puts its call into the communicator's order.
+static void begin(const std::shared_ptr<Group>& group, const Arguments& arguments,
+                  const std::shared_ptr<Outcome>& outcome, bool as_request) {
+  Context& context = group->context();
+  Call& call = group->call();
+  call.take();
+  const std::lock_guard lock(context.mutex);
+  try {
+    context.check_whole();
+    if (as_request) context.set_active();
+    call.start(arguments, outcome, as_request);
+    context.enqueue(group);
+  } catch (...) {
+    call.release();
+    throw;
+  }
+}
+
+void run(const std::shared_ptr<Group>& group, const Arguments& arguments) {
+  Context& context = group->context();
+  const std::shared_ptr<Outcome>& outcome = group->blocking_outcome();
+  begin(group, arguments, outcome, false);
+  context.process().progress().wait(context,
+                                    [&] { return outcome->over.load(std::memory_order_acquire); });
+  const Kind kind = outcome->kind;
+  if (kind == Kind::none) return group->call().release();
+  const std::string message = outcome->message;
+  group->call().release();
+  throw Error(kind, message);
+}
+
+Request::Request(std::shared_ptr<Group> group, const Arguments& a, bool persistent)
+    : group_(std::move(group)), arguments_(a), persistent_(persistent) {
+  const size_t count = group_->params().size();
+  if (a.inputs) inputs_.assign(a.inputs, a.inputs + count), arguments_.inputs = inputs_.data();
+  if (a.outputs)
+    outputs_.assign(a.outputs, a.outputs + count), arguments_.outputs = outputs_.data();
+}
+
+// An active one goes on without its handle.
+Request::~Request() {
+  if (!active_) return;
+  Context& context = group_->context();
+  const std::lock_guard lock(context.mutex);
+  if (over())
+    group_->call().release();
+  else
+    outcome_->release_call = true;
+}
+
+void Request::start() {
+  if (active_)
+    throw Error(Kind::request, "the request is active already; complete it by wait or test first");
+  begin(group_, arguments_, outcome_, true);
+  active_ = true;
+}
+
+void Request::wait() {
+  Context& context = group_->context();
+  context.process().progress().wait(context, [this] { return over(); });
+}
+
+bool Request::test() {
+  if (over()) return true;
+  Context& context = group_->context();
+  Progress& progress = context.process().progress();
+  const bool moved = context.progress() | progress.drive(&context);
+  if (!moved) {
+    context.enter_mpi();
+    progress.tick(context, true);
+  }
+  return over();
+}
+
+void Request::complete() {
+  active_ = false;
+  group_->call().release();
+  outcome_->check();
+}
+
+void Request::wait_inputs() {
+  Context& context = group_->context();
+  context.process().progress().wait(
+      context, [this] { return outcome_->inputs_over.load(std::memory_order_acquire); });
+  if (context.broken() && over()) outcome_->check();
+}
+
+bool Request::test_inputs() {
+  if (!outcome_->inputs_over) test();
+  if (over() && group_->context().broken()) outcome_->check();
+  return outcome_->inputs_over;
+}
+
+void Request::set(int op, double scale) {
+  if (!persistent_ || !arguments_.reduce)
+    throw Error(Kind::request,
+                "op and scale belong to a persistent reduce-scatter; this is not one");
+  if (active_)
+    throw Error(Kind::request, "the request is active; change op and scale after wait or test");
+  arguments_.op = op;
+  arguments_.scale = scale;
+}
+
+extern "C" {
+static int query_outcome(void* state, MPI_Status* status) {
+  const auto& outcome = *static_cast<std::shared_ptr<Outcome>*>(state);
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return outcome->kind == Kind::none ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+static int free_outcome(void* state) {
+  delete static_cast<std::shared_ptr<Outcome>*>(state);
+  return MPI_SUCCESS;
+}
+static int cancel_outcome(void*, int) { return MPI_SUCCESS; }  // cannot be cancelled
+}
+
+void Request::mpi(MPI_Request* request) {
+  Context& context = group_->context();
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (group_->settings().text("tide_progress") != "thread")
+    throw Error(Kind::unsupported,
+                "an MPI request needs a thread that completes it while MPI waits; create the group "
+                "with info tide_progress = thread");
+  if (level < MPI_THREAD_MULTIPLE)
+    throw Error(Kind::unsupported,
+                "an MPI request is completed by the progress thread, which needs an MPI that was "
+                "initialised with MPI_THREAD_MULTIPLE");
+  const std::lock_guard lock(context.mutex);
+  MPI_Request made = MPI_REQUEST_NULL;
+  check_mpi(MPI_Grequest_start(query_outcome, free_outcome, cancel_outcome,
+                               new std::shared_ptr<Outcome>(outcome_), &made),
+            "MPI_Grequest_start");
+  if (active_ && !over())
+    outcome_->completes.push_back(made);
+  else
+    check_mpi(MPI_Grequest_complete(made), "MPI_Grequest_complete");
+  *request = made;
+}
+
+}  // namespace tide

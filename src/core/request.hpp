@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// An operation that the user started and has not completed, or may start again.  It keeps its group
+// alive, and so everything that the operation needs.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/call.hpp"
+#include "core/group.hpp"
+
+namespace tide {
+
+// Start, wait, and throw what went wrong, on every rank alike.
+void run(const std::shared_ptr<Group>& group, const Arguments& arguments);
+
+class Request {
+ public:
+  // The lists are copied.
+  Request(std::shared_ptr<Group> group, const Arguments& arguments, bool persistent);
+  ~Request();
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  Group& group() const { return *group_; }
+  bool persistent() const { return persistent_; }
+  bool active() const { return active_; }
+  bool over() const { return outcome_->over.load(std::memory_order_acquire); }
+
+  void start();
+  // Drives until over, or a little; `complete` then ends the active time and throws what went
+  // wrong.
+  void wait();
+  bool test();
+  void complete();
+  void wait_inputs();
+  bool test_inputs();
+  void set(int op, double scale);  // inactive persistent reduce-scatter
+  void mpi(MPI_Request* request);
+
+ private:
+  std::shared_ptr<Group> group_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  Arguments arguments_;
+  const bool persistent_;
+  bool active_ = false;
+  std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
+};
+
+}  // namespace tide

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls under way on a communicator.  They are numbered as they are started; call n uses slot n mod
+// 2 and enters once call n - 2 is over here.
+#include "core/call.hpp"
+#include "core/context.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/progress.hpp"
+
+namespace tide {
+
+void Context::check_whole() const {
+  if (broken_flag_) throw Error(broken_kind_, broken_);
+}
+
+void Context::enqueue(std::shared_ptr<Group> group) {
+  queued_.push_back(std::move(group));
+  begin_queued();
+}
+
+bool Context::begin_queued() {
+  bool begun = false;
+  while (!queued_.empty()) {
+    Call& call = queued_.front()->call();
+    auto& slot = running_[static_cast<size_t>(call.slot())];
+    if (slot) break;
+    slot = std::move(queued_.front());
+    queued_.pop_front();
+    entered_ = call.number();
+    call.enter();
+    begun = true;
+  }
+  return begun;
+}
+
+bool Context::progress() {
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  const bool moved = progress_locked();
+  moved_ += moved;
+  return moved;
+}
+
+bool Context::progress_locked() {
+  std::array<std::shared_ptr<Group>, slot_count> ended;  // let go after the rest
+  bool moved = false;
+  try {
+    Status cause;
+    if (!broken_flag_ && node_lines_.alarm(cause)) give_up(cause, "");
+    for (size_t k = 0; k < slot_count; k++) {  // the older call first
+      auto& group = running_[(entered_ + 1 + k) % slot_count];
+      if (!group) continue;
+      moved |= group->call().progress();
+      if (group->call().over()) ended[k] = std::move(group), group.reset();
+    }
+    moved |= begin_queued();
+  } catch (const std::exception& e) {  // what no rank expected: nothing can be done any more
+    give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1}, e.what());
+    moved = true;
+  }
+  if (active_ && queued_.empty() && !running_[0] && !running_[1]) {
+    active_ = false;
+    process_.progress().deactivate(this);
+  }
+  return moved;
+}
+
+void Context::set_active() {
+  if (std::exchange(active_, true)) return;
+  process_.progress().activate(shared_from_this());
+}
+
+// The probe is for a tag that nobody sends: one that finds a message returns at once, without
+// progress for the others.
+void Context::enter_mpi() const {
+  int flag = 0;
+  if (dup_ != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, dup_, &flag, MPI_STATUS_IGNORE);
+}
+
+Watch::Here Context::here(bool waiting) const {
+  Watch::Here h;
+  for (size_t k = 0; k < slot_count && h.where.phase == Phase::over; k++)
+    if (const auto& group = running_[(entered_ + 1 + k) % slot_count])
+      h.where = group->call().where(h.missing),
+      h.limit_s = group->settings().seconds("tide_timeout");
+  if (h.where.phase == Phase::over && in_setup_) {
+    h.where.phase = Phase::setup;
+    h.where.call = setup_steps_;
+    h.limit_s = setup_limit_s_;
+  }
+  h.moved = moved_;
+  h.entered = entered_;
+  h.waiting = waiting;
+  h.elsewhere = process_.waits_elsewhere(this);
+  return h;
+}
+
+void Context::tick(bool waiting) {
+  const std::lock_guard lock(mutex);
+  if (dup_ == MPI_COMM_NULL || (!watch_ && broken_flag_)) return;
+  if (!watch_) watch_ = std::make_unique<Watch>(dup_);
+  const Watch::Here h = here(waiting);
+  if (waiting) process_.waits(this, h.where);
+  const std::optional<Status> verdict = watch_->tick(h);
+  if (!verdict || broken_flag_) return;
+  if (h.limit_s > 0 && verdict->fault != Fault::gave_up)
+    for (const std::string& line : watch_->report(h)) log(Level::error, "who waits where: " + line);
+  give_up(*verdict, "");
+}
+
+// The first cause on a node stays, and is told to all ranks.
+void Context::give_up(const Status& cause, const std::string& detail) {
+  if (broken_flag_) return;
+  const Status first = node_lines_.size() ? node_lines_.raise_alarm(cause) : cause;
+  std::string text =
+      detail.empty() ? describe(first, "") : fmt::format("rank {}: {}", first.rank, detail);
+  const Watch::Here h = here(false);
+  if (h.where.phase != Phase::over)
+    text += fmt::format(" (rank {}: {})", comm_rank(), words(h.where));
+  broken_ = text + "; the communicator cannot be used any more: free its groups";
+  broken_kind_ = static_cast<Kind>(first.kind);
+  broken_flag_ = true;
+  if (!watch_ && dup_ != MPI_COMM_NULL) watch_ = std::make_unique<Watch>(dup_);
+  if (watch_) watch_->tell(first);
+  leave_behind();
+  for (auto& group : running_)
+    if (group) group->call().fail(broken_kind_, broken_), group.reset();
+  for (auto& group : queued_) group->call().fail(broken_kind_, broken_);
+  queued_.clear();
+}
+
+// A rank that goes on may still write here, and MPI may still read: such memory stays mapped.
+void Context::leave_behind() {
+  if (rail_) rail_->abandon();
+  new std::vector<std::shared_ptr<Segment>>(control_);
+  new std::shared_ptr<const WorkspaceSet>(workspace_);
+  for (auto& group : running_)
+    if (group) new std::shared_ptr<Group>(group);
+}
+
+}  // namespace tide

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/watch.hpp"
+
+#include <algorithm>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+
+namespace tide {
+
+constexpr double least_grace_s = 0.5;
+constexpr double longest_step_s = 0.25;  // a process that was not here for longer did not wait
+constexpr int asks = 4;                  // in the grace
+
+static double grace_s(double limit_s) { return std::max(limit_s, least_grace_s); }
+
+Watch::Watch(MPI_Comm comm) : comm_(comm) {
+  MPI_Comm_rank(comm, &me_);
+  MPI_Comm_size(comm, &size_);
+  last_tick_s_ = now_s();
+}
+
+// A message that a stopped peer does not take keeps its memory.
+Watch::~Watch() {
+  int finished = 0;
+  MPI_Finalized(&finished);
+  int flag = 1;
+  for (Sending& s : sending_)
+    if (!finished && flag) MPI_Test(&s.request, &flag, MPI_STATUS_IGNORE);
+  if (!flag || finished) new std::list<Sending>(std::move(sending_));
+}
+
+void Watch::send(int to, Kind kind, const Here& here, const Status& verdict) {
+  Sending& s = sending_.emplace_back();
+  s.notice = {kind, me_, round_, here.moved, here.entered, here.where, here.elsewhere, verdict};
+  MPI_Isend(&s.notice, sizeof s.notice, MPI_BYTE, to, watch_tag, comm_, &s.request);
+}
+
+std::optional<Status> Watch::tick(const Here& here) {
+  const double now = now_s(), step = std::min(now - last_tick_s_, longest_step_s);
+  last_tick_s_ = now;
+  if (auto heard = receive(here)) return heard;
+  while (!sending_.empty()) {
+    int flag = 0;
+    MPI_Test(&sending_.front().request, &flag, MPI_STATUS_IGNORE);
+    if (!flag) break;
+    sending_.pop_front();
+  }
+  if (here.moved != moved_ || here.limit_s <= 0) {
+    moved_ = here.moved;
+    idle_s_ = 0;
+    asking_ = false;
+    return {};
+  }
+  if (!here.waiting) return {};
+  idle_s_ += step;
+  if (idle_s_ < here.limit_s) return {};
+  if (!asking_) {
+    asking_ = true;
+    heard_.assign(static_cast<size_t>(size_), {});
+    round_++;
+    next_ask_s_ = 0;
+  }
+  const double end_s = here.limit_s + grace_s(here.limit_s);
+  if (idle_s_ >= next_ask_s_ && idle_s_ < end_s) ask_all(here);
+  if (anything_moved()) {
+    idle_s_ = 0;
+    asking_ = false;
+    return {};
+  }
+  if (idle_s_ < end_s) return {};
+  return verdict(here);
+}
+
+void Watch::ask_all(const Here& here) {
+  for (int r = 0; r < size_; r++)
+    if (r != me_) send(r, ask, here);
+  next_ask_s_ = idle_s_ + grace_s(here.limit_s) / asks;
+}
+
+std::optional<Status> Watch::receive(const Here& here) {
+  for (;;) {
+    int flag = 0;
+    MPI_Status status;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, watch_tag, comm_, &flag, &status) != MPI_SUCCESS || !flag)
+      return {};
+    Notice notice{};
+    if (MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, watch_tag, comm_,
+                 MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return {};
+    if (notice.from != status.MPI_SOURCE) continue;
+    if (notice.kind == alarm) {
+      told_ = true;  // its sender tells everybody
+      return notice.verdict;
+    }
+    if (notice.kind == ask) {
+      const uint64_t mine = std::exchange(round_, notice.round);  // answers carry the asker's
+      send(notice.from, answer, here);
+      round_ = mine;
+    } else if (asking_ && notice.round == round_) {
+      Heard& h = heard_[static_cast<size_t>(notice.from)];
+      if (!h.any) h.moved_first = notice.moved;
+      h.any = true;
+      h.last = notice;
+    }
+  }
+}
+
+bool Watch::anything_moved() const {
+  return std::any_of(heard_.begin(), heard_.end(),
+                     [](const Heard& h) { return h.any && h.last.moved != h.moved_first; });
+}
+
+Status Watch::accuse(int rank, const Here& here) const {
+  const Heard& h = heard_[static_cast<size_t>(rank)];
+  const bool absent = h.any && here.where.phase != Phase::setup && h.last.entered < here.where.call;
+  const Fault fault = !h.any                                            ? Fault::silent
+                      : absent && h.last.elsewhere.phase != Phase::over ? Fault::elsewhere
+                      : absent                                          ? Fault::not_entered
+                                                                        : Fault::stuck;
+  return {rank, static_cast<int16_t>(tide::Kind::timeout), fault, -1};
+}
+
+// From rank to rank, each to the one that it waits for.
+Status Watch::verdict(const Here& here) const {
+  const auto silent = [&](int r) { return r != me_ && !heard_[static_cast<size_t>(r)].any; };
+  for (int r : here.missing)
+    if (silent(r)) return accuse(r, here);
+  std::vector<bool> seen(static_cast<size_t>(size_));
+  seen[static_cast<size_t>(me_)] = true;
+  for (int r = here.where.peer; r >= 0 && r < size_ && !seen[static_cast<size_t>(r)];) {
+    seen[static_cast<size_t>(r)] = true;
+    const Heard& h = heard_[static_cast<size_t>(r)];
+    if (!h.any || (here.where.phase != Phase::setup && h.last.entered < here.where.call))
+      return accuse(r, here);
+    r = h.last.where.peer;
+  }
+  for (int r = 0; r < size_; r++)
+    if (silent(r)) return accuse(r, here);
+  for (int r = 0; r < size_; r++)  // in set-up: who is behind
+    if (r != me_ && here.where.phase == Phase::setup &&
+        (heard_[static_cast<size_t>(r)].last.where.phase != Phase::setup ||
+         heard_[static_cast<size_t>(r)].last.where.call < here.where.call))
+      return accuse(r, here);
+  return accuse(here.where.peer >= 0 ? here.where.peer : me_, here);
+}
+
+void Watch::tell(const Status& verdict) {
+  if (std::exchange(told_, true)) return;
+  for (int r = 0; r < size_; r++)
+    if (r != me_) send(r, alarm, {}, verdict);
+}
+
+std::vector<std::string> Watch::report(const Here& here) const {
+  std::vector<std::string> lines{fmt::format("rank {} (this one): {}", me_, words(here.where))};
+  for (int r = 0; r < size_; r++) {
+    if (r == me_ || static_cast<size_t>(r) >= heard_.size()) continue;
+    const Heard& h = heard_[static_cast<size_t>(r)];
+    std::string line = h.any ? words(h.last.where) : "does not answer";
+    if (h.any && h.last.elsewhere.phase != Phase::over)
+      line += fmt::format("; on another communicator {}", words(h.last.elsewhere));
+    lines.push_back(fmt::format("rank {}: {}", r, line));
+  }
+  return lines;
+}
+
+}  // namespace tide
