@@ -51,12 +51,21 @@
      there is nobody to tell).  PEER and NO_MEM can come from any collective.  Everywhere: ARG
      where an output that is needed is NULL; MPI_ERR_OTHER before MPI_Init and after MPI_Finalize.
 
+   Progress: every blocking call, wait and test drives all active requests of the process and lets
+   MPI get on.  MPI calls do not drive Tide: complete a request before blocking elsewhere, or create
+   its group with info tide_progress = thread.
+
+   Time limit: with info tide_timeout (or TIDE_TIMEOUT) a rank that does not come, or stops, is
+   found within twice that and a second: every waiting rank returns MPIX_TIDE_ERR_TIMEOUT, which
+   names it.  Then the communicator is given up: outputs are undefined and a rank that resumes may
+   write to them until they are freed; free and query calls work and never block, everything else
+   returns the error again.  Other communicators go on.
+
    Threads: with MPI_THREAD_MULTIPLE different threads may use different communicators.  One
    group used by two threads at once is refused (REQUEST, local).
 
-   Not in this version: the nonblocking (i...), persistent (..._init, start...) and
-   stream-ordered (..._enqueue) forms and device memory.  They are declared, return
-   MPIX_TIDE_ERR_UNSUPPORTED and do nothing.  */
+   Not in this version: the stream-ordered forms (..._enqueue) and device memory.  They are
+   declared, return MPIX_TIDE_ERR_UNSUPPORTED and do nothing.  */
 #ifndef MPIX_TIDE_H
 #define MPIX_TIDE_H
 
@@ -353,14 +362,21 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const
                                            int out_dtype, int op, double scale,
                                            MPIX_Tide_group group);
 
-/* ---- Nonblocking, persistent and stream-ordered forms: UNSUPPORTED in this version ------------
-   Each takes the arguments of its blocking form.  All buffers belong to the operation until it
-   completes; the inputs until MPIX_Tide_wait_inputs.  Starting is collective, completing is
-   local.  One active request per group.  A request is completed by wait or test: a nonblocking
-   one is then freed and set to MPIX_TIDE_REQUEST_NULL, with success or error; a persistent one
-   becomes inactive.  wait, test and their _inputs forms on a null or inactive request succeed at
-   once (flag = 1).
-   Errors: UNSUPPORTED, local, from each function that would make a request or use a stream. */
+/* ---- Nonblocking, persistent and stream-ordered forms ---------------------------------------
+   Each takes the arguments of its blocking form; lists and info are copied.  All buffers belong to
+   the operation until it completes, the inputs until MPIX_Tide_wait_inputs.  Starting is collective
+   and in one order on all ranks, as of all operations on groups of one communicator; completing is
+   local, in any order.  Two operations of a communicator run at a time, further ones are queued and
+   read nothing before they run.  One active request per group; from its start until wait or test
+   completes it the group takes no other operation.
+   A request is completed by wait or test: a nonblocking one is then freed and set to
+   MPIX_TIDE_REQUEST_NULL, with success or error; a persistent one becomes inactive.  wait, test and
+   their _inputs forms on a null or inactive request succeed at once (flag = 1).
+   Memory that an active request uses stays mapped, whatever is freed.
+   Errors of the calls that start: ARG, local: not a group, request is NULL.  REQUEST, local: the
+     group has an active operation.  Errors of the operation, as of its blocking form, come from the
+     wait or test that completes it, on all ranks.
+   The enqueue forms are not in this version: UNSUPPORTED, local. */
 
 /* Starts an all-gather or a reduce-scatter and returns.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],
@@ -369,7 +385,8 @@ MPIX_TIDE_API int MPIX_Tide_ireduce_scatter(const void* const* grads, void* cons
                                             int out_dtype, int op, double scale,
                                             MPIX_Tide_group group, MPIX_Tide_request* request);
 
-/* Makes a request that can be started any number of times with the same buffers.  Collective. */
+/* Makes an inactive request that can be started any number of times with the same buffers.  Call it
+   on all ranks; it checks nothing yet and waits for nobody.  info is not used. */
 MPIX_TIDE_API int MPIX_Tide_allgather_init(const void* const* shards, void* const params[],
                                            MPIX_Tide_group group, MPI_Info info,
                                            MPIX_Tide_request* request);
@@ -401,8 +418,10 @@ MPIX_TIDE_API int MPIX_Tide_testall(int count, MPIX_Tide_request requests[], int
 MPIX_TIDE_API int MPIX_Tide_wait(MPIX_Tide_request* request);
 MPIX_TIDE_API int MPIX_Tide_waitall(int count, MPIX_Tide_request requests[]);
 
-/* Returns when (tells whether) the inputs have been read: they may be overwritten or freed,
-   though outputs may not be ready. */
+/* Returns when (tells whether) the inputs have been read: they may be overwritten or freed, though
+   outputs may not be ready.  In place the inputs are part of the outputs: that is at the end.  How
+   early a reduce-scatter between nodes lets its gradients go depends on tide_workspace_bytes.
+   Errors of the operation are told by wait or test, except that the communicator was given up. */
 MPIX_TIDE_API int MPIX_Tide_wait_inputs(MPIX_Tide_request* request);
 MPIX_TIDE_API int MPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag);
 
@@ -420,8 +439,11 @@ MPIX_TIDE_API int MPIX_Tide_request_set(MPIX_Tide_request request, int op, doubl
    Errors: REQUEST, local: null. */
 MPIX_TIDE_API int MPIX_Tide_request_free(MPIX_Tide_request* request);
 
-/* Gives an MPI request (a generalized one) that completes with this one; needs tide_progress =
-   thread.  Local. */
+/* Gives an MPI request (a generalized one) that completes with this one, at once if it is inactive,
+   for MPI_Wait, MPI_Waitall and the like; the request is still to be completed by wait or test, or
+   freed.  Local.
+   Errors: REQUEST, local: null.  UNSUPPORTED, local: the group was created without tide_progress =
+     thread, or MPI without MPI_THREAD_MULTIPLE. */
 MPIX_TIDE_API int MPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* mpi_request);
 
 /* Tells the first failure of enqueued work as an error code, MPI_SUCCESS if there was none.
@@ -495,10 +517,12 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_workspace_bytes      upper bound for the reduce-scatter (without tide_foreign=staged's
                                rows); below the smallest that works: ARG; 0 (default): Tide's
                                choice
-     tide_timeout              0 (default): wait for ever; [-] seconds without any arrival until
-                               TIMEOUT, after which the group is broken: outputs are undefined,
-                               queries and frees work, all else returns the error
-     tide_progress             poll (default); [-] thread
+     tide_timeout              seconds without any arrival after which a rank is missed (see Time
+                               limit); 0 (default): wait for ever
+     tide_progress             poll (default), or thread: a thread of the process drives requests
+                               while the program computes.  It stays inside the CPUs of the thread
+                               that created the group and sleeps while no request is active.
+                               Between nodes UNSUPPORTED (all) without MPI_THREAD_MULTIPLE
      tide_multicast            off (default), auto; [-] on, emulate
      tide_sum_ctas, tide_landing_ctas, tide_landing_bytes_per_s, tide_device, tide_rail_devices
                                for devices: accepted, without effect in this version

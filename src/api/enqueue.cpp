@@ -23,7 +23,7 @@ int refuse_request(const MPIX_Tide_request* request, const char* name, bool null
   if (request && *request == MPIX_TIDE_REQUEST_NULL && null_is_complete) return MPI_SUCCESS;
   if (!request)
     return guard_local(
-        [] { throw Error(Kind::request, "request is NULL; pass the address of a handle"); });
+        [] { throw Error(Kind::arg, "request is NULL; pass the address of a handle"); });
   return guard(*request, [&](Request&) { refuse(name); });
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 int check_pointer(const MPIX_Tide_request* request) {
   return guard_local([&] {
-    if (!request) throw Error(Kind::request, "request is NULL; pass the address of a handle");
+    if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
   });
 }
 
@@ -25,7 +25,7 @@ int check_list(int count, const MPIX_Tide_request requests[]) {
   return guard_local([&] {
     if (count < 0) throw Error(Kind::count, "count is {}; pass at least 0", count);
     if (count && !requests)
-      throw Error(Kind::request, "requests is NULL although count is {}; pass an array", count);
+      throw Error(Kind::arg, "requests is NULL although count is {}; pass an array", count);
   });
 }
 

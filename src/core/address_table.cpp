@@ -13,7 +13,13 @@ std::vector<std::shared_ptr<Segment>> AddressTable::share_tables(Context& contex
   context.together([&] {
     if (entries) mine = Segment::create(entries * sizeof(Entry));
   });
-  context.together([&] { all = context.share(mine, std::vector<bool>(locals, entries > 0)); });
+  context.together([&] {
+    all = context.share(mine, std::vector<bool>(locals, entries > 0));
+    for (const auto& segment : all)
+      if (segment && segment->bytes() != entries * sizeof(Entry))
+        throw Error(Kind::peer, "a peer's table of addresses has {} bytes instead of {}",
+                    segment->bytes(), entries * sizeof(Entry));
+  });
   return all;
 }
 
@@ -24,6 +30,7 @@ AddressTable::AddressTable(Context& context, const std::vector<std::shared_ptr<S
   seen_generation_.assign(segments.size(), 0);
   seen_epoch_.assign(segments.size(), ~uint64_t{0});
   last_.assign(entries, nullptr);
+  bytes_.assign(entries, 0);
 }
 
 const AddressTable::Entry* AddressTable::entries(int local) const {
@@ -39,6 +46,7 @@ void AddressTable::publish(const void* const* addresses, const std::vector<size_
   const int me = context_.topology().local(context_.rank());
   auto* mine = const_cast<Entry*>(entries(me));
   bool changed = generation_ == 0;
+  bytes_ = bytes;
   foreign_ = false;
   shared_ = -1;
   SegmentId last_segment = 0;
@@ -80,11 +88,15 @@ bool AddressTable::read(int local, uint64_t generation) {
   const Entry* table = entries(local);
   SegmentId last_segment = 0;
   char* base = nullptr;
+  size_t size = 0;
   for (size_t i = 0; i < count_; i++) {
     const Entry entry = table[i];
     if (entry.reached && entry.segment != last_segment)
-      base = static_cast<char*>(memory.base_of(last_segment = entry.segment));
-    pointers_[l][i] = {entry.reached && base ? base + entry.offset : nullptr, entry.address};
+      base = static_cast<char*>(memory.base_of(last_segment = entry.segment, &size));
+    // What a peer says is not followed beyond its own memory: the kernel then copies, or refuses.
+    const bool inside = entry.offset <= size && bytes_[i] <= size - entry.offset;
+    pointers_[l][i] = {entry.reached && base && inside ? base + entry.offset : nullptr,
+                       entry.address};
   }
   seen_generation_[l] = generation;
   seen_epoch_[l] = epoch;

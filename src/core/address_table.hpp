@@ -43,6 +43,7 @@ class AddressTable {
   size_t first_, count_;
   std::vector<std::shared_ptr<Segment>> segments_;
   std::vector<const void*> last_;
+  std::vector<size_t> bytes_;  // of each entry, equal on all ranks
   uint64_t generation_ = 0, epoch_ = ~uint64_t{0};
   bool foreign_ = false;
   int64_t shared_ = -1;

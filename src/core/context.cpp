@@ -19,20 +19,34 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, double limit_s) {
     throw Error(Kind::comm,
                 "comm: an intercommunicator has two groups; pass an intracommunicator "
                 "(MPI_Intercomm_merge makes one)");
-  if (auto known = process.context_of(comm)) return known;
+  if (auto known = process.context_of(comm)) {
+    const std::lock_guard lock(known->mutex);
+    known->check_whole();
+    return known;
+  }
   std::shared_ptr<Context> context(new Context(process));
   context->in_setup_ = true;
   context->setup_limit_s_ = limit_s;
-  context->duplicate(comm, limit_s);
-  MPI_Comm_get_errhandler(comm, &context->errhandler_);
-  MPI_Comm_set_errhandler(context->dup_, MPI_ERRORS_RETURN);
-  context->user_ = comm;
-  context->agree(process.open_mailbox());
-  context->gather_facts();
-  context->attach_nodes();
+  try {
+    context->set_up(comm, limit_s);
+  } catch (...) {
+    context->in_setup_ = false;
+    if (context->broken()) process.keep(comm, context);  // never to be tried again
+    throw;
+  }
   process.keep(comm, context);
   context->in_setup_ = false;
   return context;
+}
+
+void Context::set_up(MPI_Comm comm, double limit_s) {
+  duplicate(comm, limit_s);
+  MPI_Comm_get_errhandler(comm, &errhandler_);
+  MPI_Comm_set_errhandler(dup_, MPI_ERRORS_RETURN);
+  user_ = comm;
+  agree(process_.open_mailbox());
+  gather_facts();
+  attach_nodes();
 }
 
 Context::~Context() { let_go(); }

@@ -134,6 +134,7 @@ class Context : public std::enable_shared_from_this<Context> {
  private:
   explicit Context(Process& process) : process_(process) {}
   int comm_size() const;
+  void set_up(MPI_Comm comm, double limit_s);
   void duplicate(MPI_Comm comm, double limit_s);
   void gather_facts();
   void part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached);

@@ -102,32 +102,48 @@ void Context::barrier() {
   finish(request, keep, "MPI_Ibarrier");
 }
 
-// A duplicate of the user's communicator.  Nothing to ask the others on exists before it does: who
-// is missing is not known.
+// A duplicate of the user's communicator.  Two barriers come first: an idup that a rank never joins
+// keeps Open MPI from making any other communicator, and a rank that comes late passes the first
+// one although the others have gone.  Until there is a duplicate nobody can be asked: who is missing
+// is not known.
 void Context::duplicate(MPI_Comm comm, double limit_s) {
+  const double begun_s = now_s();
+  const auto arrive = [&](MPI_Request& request) {
+    int flag = 0;
+    process_.progress().wait(*this, [&] {
+      check_mpi(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "set-up of a communicator");
+      return flag || (limit_s > 0 && now_s() - begun_s > 2 * limit_s);
+    });
+    if (flag) return;
+    const std::lock_guard lock(mutex);
+    broken_kind_ = Kind::timeout;
+    broken_ = fmt::format(
+        "a rank of the communicator has not come to its first call of Tide within {} s "
+        "(tide_timeout = {}); which one is not known before that call; the communicator cannot be "
+        "used with Tide any more",
+        2 * limit_s, limit_s);
+    broken_flag_ = true;
+    check_whole();
+  };
+  for (int i = 0; i < 2; i++) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+    arrive(request);
+  }
+  auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
-  const auto fail = [] {
+  const int code = MPI_Comm_idup(comm, made.get(), &request);
+  if (code == MPI_SUCCESS) try {
+      arrive(request);
+    } catch (...) {
+      if (broken()) made.release();  // MPI may still write there
+      throw;
+    }
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
     throw Error(Kind::intern,
                 "MPI_Comm_idup failed: MPI has no communicator (context id) left; free "
                 "communicators that are not in use");
-  };
-  auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-  if (MPI_Comm_idup(comm, made.get(), &request) != MPI_SUCCESS) fail();
-  const double start = now_s();
-  int flag = 0;
-  process_.progress().wait(*this, [&] {
-    if (MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) fail();
-    return flag || (limit_s > 0 && now_s() - start > 2 * limit_s);
-  });
-  if (!flag) {
-    made.release();  // MPI may still write there
-    throw Error(Kind::timeout,
-                "a rank of the communicator has not come to its first call of Tide within {} s "
-                "(tide_timeout = {}), which one is not known; the communicator is unchanged",
-                2 * limit_s, limit_s);
-  }
   dup_ = *made;
-  if (dup_ == MPI_COMM_NULL) fail();
 }
 
 void Context::agree(const std::optional<Error>& mine) {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "core/memory_letter.hpp"
@@ -20,7 +21,6 @@
 namespace tide {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Letters = std::vector<Letter>;
 constexpr size_t kMostKept = 4096;      // letters that nobody has asked for yet
 constexpr size_t kMostFinished = 1024;  // tickets remembered, to drop what comes too late
@@ -189,12 +189,12 @@ std::vector<std::shared_ptr<Segment>> Mailbox::exchange(
                std::vector<std::shared_ptr<Segment>>(members.size())};
   now.awaited[self] = now.unsent[self] = false;
   now.result[self] = mine;
-  const auto start = Clock::now();
+  const double start_s = now_s();
   for (;;) {
     now.send();
     now.open(state_->take(ticket));
     if (!now.sending() && !now.receiving()) break;
-    const double gone_s = std::chrono::duration<double>(Clock::now() - start).count();
+    const double gone_s = now_s() - start_s;
     if (timeout_s > 0 && gone_s >= timeout_s) {
       now.expire(timeout_s);
       break;

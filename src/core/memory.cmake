@@ -4,6 +4,7 @@
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
 add_library(tide_memory OBJECT
+  ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/mailbox.cpp
   ${CMAKE_CURRENT_LIST_DIR}/memory_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/memory_letter.cpp

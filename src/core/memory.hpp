@@ -111,9 +111,10 @@ class MemoryRegistry {
   bool remove(void* base);
   // The whole range inside one live segment of add().  An empty range may begin at its end.
   std::optional<Found> find(const void* address, size_t bytes) const;
-  void* base_of(SegmentId segment) const;  // own or attached mapping; null: unknown here
-  uint64_t epoch() const;                  // changes whenever find() may answer differently
-  uint64_t freed_epoch() const;            // peers compare this and call drop_freed() when it moved
+  // Own or attached mapping, and how long it is; null: unknown here.
+  void* base_of(SegmentId segment, size_t* bytes = nullptr) const;
+  uint64_t epoch() const;        // changes whenever find() may answer differently
+  uint64_t freed_epoch() const;  // peers compare this and call drop_freed() when it moved
   void drop_freed();  // lets go of attached segments whose owner freed them; bumps epoch() if any
   // Keeps these mapped as long as the result lives, whoever frees them; unknown ones are left out.
   std::vector<std::shared_ptr<Segment>> hold(const std::vector<SegmentId>& segments) const;

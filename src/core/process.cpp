@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/launch.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
 
@@ -19,10 +20,53 @@ static int delete_context(MPI_Comm, int, void* value, void*) {
   delete holder;
   return MPI_SUCCESS;
 }
-static int delete_process(MPI_Comm, int, void* value, void*) {
-  static_cast<Process*>(value)->at_finalize();
-  return MPI_SUCCESS;
+static int delete_process(MPI_Comm self, int, void* value, void*);
 }
+
+namespace {
+
+struct Keys {
+  int context = MPI_KEYVAL_INVALID, process = MPI_KEYVAL_INVALID;
+  Keys() {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_context, &context, nullptr);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &process, nullptr);
+  }
+};
+const Keys& keys() {
+  static const Keys made;
+  return made;
+}
+
+// The record that MPI_Finalize has taken off MPI_COMM_SELF, for what is called between that and
+// MPI's end.
+struct Finalized {
+  std::mutex mutex;
+  MPI_Comm self = MPI_COMM_NULL;
+  Process* process = nullptr;
+};
+Finalized& finalized() {
+  static auto& last = *new Finalized;  // outlives static destructors on purpose, as records do
+  return last;
+}
+
+Process* attached() {
+  void* value = nullptr;
+  int flag = 0;
+  MPI_Comm_get_attr(MPI_COMM_SELF, keys().process, &value, &flag);
+  return flag ? static_cast<Process*>(value) : nullptr;
+}
+
+}  // namespace
+
+static int delete_process(MPI_Comm self, int, void* value, void*) {
+  auto* process = static_cast<Process*>(value);
+  {
+    const std::lock_guard lock(finalized().mutex);
+    finalized().self = self;
+    finalized().process = process;
+  }
+  process->at_finalize();
+  return MPI_SUCCESS;
 }
 
 bool Process::usable() {
@@ -36,8 +80,13 @@ Process& Process::get() {
   if (!usable())
     throw Error(Kind::other,
                 "Tide is used before MPI_Init or after MPI_Finalize; call it in between");
-  static Process* process = new Process;  // outlives static destructors on purpose
-  return *process;
+  if (Process* known = attached()) return *known;
+  const std::lock_guard lock(finalized().mutex);
+  if (finalized().process && finalized().self == MPI_COMM_SELF) return *finalized().process;
+  if (Process* known = attached()) return *known;
+  auto* made = new Process;
+  MPI_Comm_set_attr(MPI_COMM_SELF, keys().process, made);
+  return *made;
 }
 
 Process::Process()
@@ -45,15 +94,15 @@ Process::Process()
       probe_word(random_number()),
       progress_(std::make_unique<Progress>()) {
   check_environment();
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_context, &context_key_, nullptr);
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &self_key_, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, self_key_, this);
+  check_launch();
 }
+
+Process::~Process() = default;
 
 std::shared_ptr<Context> Process::context_of(MPI_Comm comm) {
   void* value = nullptr;
   int flag = 0;
-  MPI_Comm_get_attr(comm, context_key_, &value, &flag);
+  MPI_Comm_get_attr(comm, keys().context, &value, &flag);
   return flag ? *static_cast<std::shared_ptr<Context>*>(value) : nullptr;
 }
 
@@ -63,7 +112,7 @@ void Process::keep(MPI_Comm comm, std::shared_ptr<Context> context) {
     std::erase_if(contexts_, [](const auto& c) { return c.expired(); });
     contexts_.push_back(context);
   }
-  MPI_Comm_set_attr(comm, context_key_, new std::shared_ptr<Context>(std::move(context)));
+  MPI_Comm_set_attr(comm, keys().context, new std::shared_ptr<Context>(std::move(context)));
 }
 
 std::optional<Error> Process::open_mailbox() {

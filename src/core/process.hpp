@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One record per process.  It hangs on MPI_COMM_SELF, whose attributes MPI_Finalize deletes first,
 // with MPI still usable: that is where everything that the user left alive is let go.  The record
-// itself is never destroyed.
+// itself is never destroyed.  It is found through MPI_COMM_SELF alone, so that where ranks are
+// threads of one process (tests/simulator) each has its own.  Keep the reference: get() asks MPI.
 #pragma once
 #include <mpi.h>
 
@@ -28,6 +29,7 @@ struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed ou
 
 class Process {
  public:
+  ~Process();  // only the tests' simulator destroys one
   static Process& get();  // Error{other} before MPI_Init and after MPI_Finalize
   static bool usable();   // between MPI_Init and MPI_Finalize
 
@@ -54,7 +56,6 @@ class Process {
 
  private:
   Process();
-  ~Process() = delete;
   mutable std::mutex mutex_;
   std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<Progress> progress_;
@@ -63,7 +64,6 @@ class Process {
   double waits_at_s_ = 0;
   std::vector<std::weak_ptr<Context>> contexts_;
   std::unordered_map<SegmentId, MemoryKind> kinds_;
-  int context_key_ = MPI_KEYVAL_INVALID, self_key_ = MPI_KEYVAL_INVALID;
 };
 
 }  // namespace tide

@@ -74,11 +74,13 @@ std::optional<MemoryRegistry::Found> MemoryRegistry::find(const void* address, s
   return Found{segment.id(), offset};
 }
 
-void* MemoryRegistry::base_of(SegmentId segment) const {
+void* MemoryRegistry::base_of(SegmentId segment, size_t* bytes) const {
   std::shared_lock lock(state_->mutex);
   for (const auto* known : {&state_->own, &state_->attached})
-    if (const auto found = known->find(segment); found != known->end())
+    if (const auto found = known->find(segment); found != known->end()) {
+      if (bytes) *bytes = found->second->bytes();
       return found->second->base();
+    }
   return nullptr;
 }
 

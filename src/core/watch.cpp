@@ -132,8 +132,8 @@ Status Watch::verdict(const Here& here) const {
   for (int r = here.where.peer; r >= 0 && r < size_ && !seen[static_cast<size_t>(r)];) {
     seen[static_cast<size_t>(r)] = true;
     const Heard& h = heard_[static_cast<size_t>(r)];
-    if (!h.any || (here.where.phase != Phase::setup && h.last.entered < here.where.call))
-      return accuse(r, here);
+    // One that is in an earlier call waits for somebody itself.
+    if (!h.any || h.last.where.phase == Phase::over) return accuse(r, here);
     r = h.last.where.peer;
   }
   for (int r = 0; r < size_; r++)

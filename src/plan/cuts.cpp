@@ -92,9 +92,15 @@ Cuts::Cuts(const Topology& t, const Layout& y, bool raw_slices, const Limits& li
   for (lay_out(target); budgeted() > W && target > smallest_target; lay_out(target))
     target = std::max(smallest_target, target - std::max(elem_, target / 64 / elem_ * elem_));
   const size_t place = send_rows * slice;
-  if (o.workspace_bytes) {  // what is left lets gradients be read, and be free, earlier
-    const size_t more = place ? (o.workspace_bytes - budgeted()) / place : 0;
-    sends = std::min(sends + more, static_cast<size_t>(M - 1) * chunks);
+  if (o.workspace_bytes) {
+    // What is left lets gradients be read, and be free, earlier: a landing slot more takes the own
+    // slice of a chunk, and M - 1 places the slices of that chunk for the others.
+    const size_t others = static_cast<size_t>(M - 1), step = landing_rows * slice + others * place;
+    const size_t left = o.workspace_bytes - budgeted();
+    const size_t more = step ? std::min<size_t>(left / step, chunks - slots) : 0;
+    slots += static_cast<int>(more);
+    sends += more * others + (place ? (left - more * step) / place : 0);
+    sends = std::min(sends, others * chunks);
   } else {  // one reservation for every M: of one chunk at up to 61 nodes, at most W
     const size_t reserved = std::min(W, 64 * static_cast<size_t>(send_rows) * largest);
     const size_t own_rows =

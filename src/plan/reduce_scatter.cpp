@@ -6,8 +6,8 @@
 // slices of a chunk meet in a landing slot, and one Sum adds them in node order.
 //   Pacing: the credit for arrival t + P goes out when arrival t has been taken and, at a chunk's
 //   end, added up.  P is at most (slots - 1)(M - 1) + 1 where landing slots are used again.
-//   Emission walks `now`: take what was put at now - 1, add the own slice, form what goes at now +
-//   ahead, put.  Whatever a rank waits for was emitted at an earlier (now, phase): one queue per
+//   Emission walks `now`: take what was put at now - 1, form what goes at now + ahead, add the own
+//   slice, put.  Whatever a rank waits for was emitted at an earlier (now, phase): one queue per
 //   rank is enough. Raw: the ranks' gradients themselves cross the rails and the last Sum nests
 //   them.  Latin square: GPU g of node n forms sub-slice (g - n) mod L of every destination of a
 //   node, so that a switch adds L contributors at one offset.
@@ -49,6 +49,9 @@ struct Planner {
   const int steps = std::max(M - 1, 1);
   const size_t slice = cuts.slice;
   const int ahead = static_cast<int>(cuts.sends ? cuts.sends - 1 : 0);
+  // The own slice of a chunk may be read as soon as its landing slot is free, but not before what
+  // the network waits for.
+  const int own_ahead = loads ? std::min(ahead, (cuts.slots - 1) * (M - 1)) : 0;
   const int pace = cuts.chunks <= cuts.slots
                        ? o.puts_in_flight
                        : std::min(o.puts_in_flight, (cuts.slots - 1) * (M - 1) + 1);
@@ -360,16 +363,16 @@ struct Planner {
       each_local([&](int r) { plan.add(Lane::sum, Signal{r, inputs_read}); });
     for (int now = -ahead, end = cuts.chunks * steps; now <= end; now++) {
       for (int h = 0; h < g && !loads; h++) {
-        if (const auto x = own_at(h, now)) push(own, h, *x);
         if (const auto x = send_at(h, now + ahead)) push(send, h, *x);
+        if (const auto x = own_at(h, now + own_ahead)) push(own, h, *x);
       }
       if (!carrier) {
         add_carried(now - 1);
         continue;
       }
       take_arrival(now - 1);
-      add_own(now);
       form(now + ahead);
+      add_own(now + own_ahead);
       put(now);
     }
     if (loads) each_local([&](int r) { plan.add(Lane::sum, Wait{r, inputs_read, 1}); });

@@ -28,6 +28,7 @@ class Pieces {
   void* operator[](size_t p) const { return at_[p]; }
   size_t bytes(size_t p) const { return bytes_[p]; }
   size_t count() const { return bytes_.size(); }
+  void* base() const { return tide_.base; }  // of what MPIX_Tide_alloc gave
   void fill(unsigned char byte);
   void expect_filled(unsigned char byte, const char* what) const;
   void expect_margins(const char* what) const;

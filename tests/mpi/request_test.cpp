@@ -56,14 +56,14 @@ TEST(NullRequest, CannotBeStartedSetFreedOrGiven) {
 TEST_P(Request, MissingOutputsAreArgErrors) {
   TIDE_OK(a_.init());
   int flag = 0;
-  expect_failure(MPIX_Tide_wait(nullptr), {arg});
-  expect_failure(MPIX_Tide_test(nullptr, &flag), {arg});
+  expect_failure(MPIX_Tide_wait(nullptr), {arg, request});
+  expect_failure(MPIX_Tide_test(nullptr, &flag), {arg, request});
   expect_failure(MPIX_Tide_test(&a_.request, nullptr), {arg});
   expect_failure(MPIX_Tide_test_inputs(&a_.request, nullptr), {arg});
   expect_failure(MPIX_Tide_testall(1, &a_.request, nullptr), {arg});
-  expect_failure(MPIX_Tide_waitall(1, nullptr), {arg});
+  expect_failure(MPIX_Tide_waitall(1, nullptr), {arg, request});
   expect_failure(MPIX_Tide_waitall(-1, &a_.request), {arg, count});
-  expect_failure(MPIX_Tide_start(nullptr), {arg});
+  expect_failure(MPIX_Tide_start(nullptr), {arg, request});
   expect_failure(MPIX_Tide_request_free(nullptr), {arg, request});
   expect_failure(MPIX_Tide_request_mpi(a_.request, nullptr), {arg});
   expect_failure(MPIX_Tide_iallgather(b_.in(), b_.out(), MPIX_TIDE_GROUP_NULL, &b_.request), {arg});

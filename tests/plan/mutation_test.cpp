@@ -183,7 +183,7 @@ TEST(Mutation, ReduceScatterLatin) {
                    2,
                    {{inputs_read, true, 6, own_lane},
                     {inputs_read, false, 6, no_reads},
-                    {layer_read, false, 12, last_slots}}});
+                    {layer_read, false, 18, last_slots}}});
 }
 TEST(Mutation, ReduceScatterWithSync) {
   drop_every_wait({"reduce-scatter with sync {3 2}",
