@@ -174,6 +174,7 @@ int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix,
       if (!names[p]) throw Error(Kind::arg, "parameter {}: names entry is NULL; pass a string", p);
       list.emplace_back(names[p]);
     }
+    const std::lock_guard lock(g.context().mutex);  // a thread may be telling of an error
     g.set_names(prefix ? prefix : "", list);
   });
 }

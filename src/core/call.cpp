@@ -200,7 +200,14 @@ bool Call::see_lines() {
     freed |= l != node.local_rank() && seen != line.freed;
     seen = line.freed;
   }
-  if (freed) context_.process().memory.drop_freed();
+  Process& process = context_.process();
+  if (freed) process.peers_freed = true;
+  if (process.peers_freed && process.calls_moving == 0) {
+    process.peers_freed = false;
+    process.memory.drop_freed();
+  }
+  moving_ = true;
+  process.calls_moving++;
   if (record_.status.good() &&
       record_.differs == INT32_MAX) {  // the tables are of one group and may be read
     bool changed = false;
@@ -394,6 +401,7 @@ void Call::fail(Kind kind, const std::string& message) {
 
 void Call::complete() {
   phase_ = Phase::over;
+  if (std::exchange(moving_, false)) context_.process().calls_moving--;
   held_.clear();
   workspace_.reset();
   const std::shared_ptr<Outcome> outcome = std::move(outcome_);

@@ -109,7 +109,7 @@ class Call {
   std::shared_ptr<Outcome> outcome_;
   std::shared_ptr<const WorkspaceSet> workspace_;  // of the communicator when the call was started
   std::vector<std::shared_ptr<Segment>> held_;
-  bool hold_ = false, inputs_read_ = false;
+  bool hold_ = false, inputs_read_ = false, moving_ = false;
   Status status_;
   EntryRecord record_;
   std::array<std::array<EntryRecord, 32>, slot_count> sent_;

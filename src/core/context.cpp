@@ -51,16 +51,20 @@ void Context::set_up(MPI_Comm comm, double limit_s) {
 
 Context::~Context() { let_go(); }
 
+// With calls under way MPI, and peers, may still read and write: that is left behind, as of a
+// communicator that was given up.
 void Context::let_go() {
+  const bool under_way = !queued_.empty() || running_[0] || running_[1];
+  if (under_way && !broken_flag_) leave_behind();
+  fail_calls(Kind::other, "MPI_Finalize was called while the operation was active");
   rail_.reset();
   watch_.reset();
   control_.clear();
   workspace_.reset();
   node_lines_ = Node();
-  if (!Process::usable()) return;
+  if (!Process::usable() || Progress::without_mpi()) return;
   if (errhandler_ != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&errhandler_);
-  // Of a communicator that was given up messages are under way: it is left behind.
-  if (dup_ != MPI_COMM_NULL && !broken_flag_) MPI_Comm_free(&dup_);
+  if (dup_ != MPI_COMM_NULL && !broken_flag_ && !under_way) MPI_Comm_free(&dup_);
   dup_ = MPI_COMM_NULL;
 }
 

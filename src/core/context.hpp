@@ -146,6 +146,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Watch::Here here(bool waiting) const;
   void give_up(const Status& cause, const std::string& detail);
   void leave_behind();
+  void fail_calls(Kind kind, const std::string& why);
 
   Process& process_;
   MPI_Comm user_ = MPI_COMM_NULL, dup_ = MPI_COMM_NULL;

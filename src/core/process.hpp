@@ -7,6 +7,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,7 @@ struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed ou
 
 class Process {
  public:
-  ~Process();  // only the tests' simulator destroys one
+  ~Process();             // only the tests' simulator destroys one
   static Process& get();  // Error{other} before MPI_Init and after MPI_Finalize
   static bool usable();   // between MPI_Init and MPI_Finalize
 
@@ -39,6 +40,9 @@ class Process {
   Mailbox& mailbox() { return *mailbox_; }
   Progress& progress() { return *progress_; }
   MemoryRegistry memory;
+  // Calls that use addresses of peers just now.  What peers freed stays mapped until there is none.
+  std::atomic<int> calls_moving = 0;
+  std::atomic<bool> peers_freed = false;
   uint64_t probe_word;  // peers read it to see whether they may
 
   std::shared_ptr<Context> context_of(

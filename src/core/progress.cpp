@@ -20,6 +20,10 @@ constexpr int spins = 400;          // before a waiting thread gives its core aw
 constexpr double tick_s = 0.01;     // between looks at the clock and at questions of peers
 constexpr int thread_yields = 200;  // of the progress thread, before it sleeps for a moment
 
+static thread_local bool no_mpi_here = false;
+
+bool Progress::without_mpi() { return no_mpi_here; }
+
 static void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -122,6 +126,7 @@ void Progress::run() {
       idle = 0;
     }
     bool moved = false;
+    no_mpi_here = !may_call_mpi_;
     for (const auto& context : copy_active())
       if (may_call_mpi_ || !context->rail()) moved |= context->progress();
     if (moved)

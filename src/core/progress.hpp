@@ -25,11 +25,14 @@ class Progress {
   // Drives `mine` and the others until done().  `mine` also learns of time: Context::tick.
   template <class Done>
   void wait(Context& mine, Done done) {
-    for (int idle = 0; !done();) {
-      if (mine.progress())
-        idle = 0;
-      else
+    constexpr int slices = 64;  // a rank that moves a lot still answers the others
+    for (int idle = 0, moved = 0; !done();) {
+      if (!mine.progress()) {
         rest(mine, ++idle);
+        continue;
+      }
+      idle = 0;
+      if (++moved % slices == 0) tick(mine, true);
     }
   }
   void rest(Context& mine, int idle);      // spin; then the others, MPI, the clock, the core
@@ -39,7 +42,8 @@ class Progress {
   // sleeps while nothing is active.
   void start_thread(bool may_call_mpi);
   void stop_thread();
-  bool has_thread() const { return running_; }
+  // On a thread of Tide's own where MPI may not be called.
+  static bool without_mpi();
 
  private:
   void run();

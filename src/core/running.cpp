@@ -80,10 +80,16 @@ void Context::enter_mpi() const {
 
 Watch::Here Context::here(bool waiting) const {
   Watch::Here h;
-  for (size_t k = 0; k < slot_count && h.where.phase == Phase::over; k++)
-    if (const auto& group = running_[(entered_ + 1 + k) % slot_count])
-      h.where = group->call().where(h.missing),
-      h.limit_s = group->settings().seconds("tide_timeout");
+  const auto limit = [&](const Group& group) {  // the shortest of those that wait
+    const double s = group.limit_s();
+    if (s > 0 && (h.limit_s == 0 || s < h.limit_s)) h.limit_s = s;
+  };
+  for (size_t k = 0; k < slot_count; k++)
+    if (const auto& group = running_[(entered_ + 1 + k) % slot_count]) {
+      if (h.where.phase == Phase::over) h.where = group->call().where(h.missing);
+      limit(*group);
+    }
+  for (const auto& group : queued_) limit(*group);
   if (h.where.phase == Phase::over && in_setup_) {
     h.where.phase = Phase::setup;
     h.where.call = setup_steps_;
@@ -124,10 +130,13 @@ void Context::give_up(const Status& cause, const std::string& detail) {
   if (!watch_ && dup_ != MPI_COMM_NULL) watch_ = std::make_unique<Watch>(dup_);
   if (watch_) watch_->tell(first);
   leave_behind();
+  fail_calls(broken_kind_, broken_);
+}
+
+void Context::fail_calls(Kind kind, const std::string& why) {
   for (auto& group : running_)
-    if (group) group->call().fail(broken_kind_, broken_), group.reset();
-  for (auto& group : queued_) group->call().fail(broken_kind_, broken_);
-  queued_.clear();
+    if (const auto last = std::move(group)) last->call().fail(kind, why);
+  for (const auto& last : std::exchange(queued_, {})) last->call().fail(kind, why);
 }
 
 // A rank that goes on may still write here, and MPI may still read: such memory stays mapped.

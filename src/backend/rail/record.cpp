@@ -10,6 +10,16 @@
 
 namespace tide {
 
+static std::string op_name(int op) {
+  const int base = op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
+  std::string name = base == MPIX_TIDE_SUM   ? "SUM"
+                     : base == MPIX_TIDE_AVG ? "AVG"
+                                             : fmt::format("{:#x}", base);
+  if (op & MPIX_TIDE_ACCUMULATE) name += " | ACCUMULATE";
+  if (op & MPIX_TIDE_NULL_IS_ZERO) name += " | NULL_IS_ZERO";
+  return name;
+}
+
 bool Fields::operator==(const Fields& other) const {
   return std::memcmp(this, &other, sizeof *this) == 0;
 }
@@ -35,7 +45,7 @@ std::string difference(const EntryRecord& r) {
   if (a.group != b.group)
     return tell("uses group number", a.group,
                 fmt::format("{} (numbered in order of creation on the communicator)", b.group));
-  if (a.op != b.op) return tell("op is", fmt::format("{:#x}", a.op), fmt::format("{:#x}", b.op));
+  if (a.op != b.op) return tell("op is", op_name(a.op), op_name(b.op));
   if (a.out_dtype != b.out_dtype)
     return tell("out_dtype is", dtype_name(a.out_dtype), dtype_name(b.out_dtype));
   return tell("scale is", a.scale, b.scale);
