@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What this process holds of the machine, to be compared before and after many rounds.
+#pragma once
+#include <dirent.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+namespace tide_test {
+
+inline size_t resident_bytes() {
+  long pages = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<size_t>(pages) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+inline size_t entries(const char* path, const char* prefix = "") {
+  size_t n = 0;
+  if (DIR* dir = opendir(path)) {
+    while (const dirent* entry = readdir(dir))
+      n += std::strncmp(entry->d_name, prefix, std::strlen(prefix)) == 0;
+    closedir(dir);
+  }
+  return n;
+}
+
+inline size_t mappings(const char* of = "") {
+  size_t n = 0;
+  char line[4096];
+  if (FILE* file = std::fopen("/proc/self/maps", "r")) {
+    while (std::fgets(line, sizeof line, file)) n += std::strstr(line, of) != nullptr;
+    std::fclose(file);
+  }
+  return n;
+}
+
+struct Usage {
+  size_t resident = (malloc_trim(0), resident_bytes());
+  size_t descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+  size_t maps = mappings(), segments = mappings("memfd:tide");
+  size_t shm = entries("/dev/shm", "tide.");  // others' jobs come and go
+};
+
+}  // namespace tide_test
