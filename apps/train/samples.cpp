@@ -80,7 +80,7 @@ void Samples::normalise() {
       if (const double v = grid_.values[cell * fields + f]; !std::isnan(v)) sum += v, ++count;
     if (count == 0)
       throw AgreedError("field '" + grid_.fields[f].name +
-                          "' is missing in every training cell; leave it out of --vars");
+                        "' is missing in every training cell; leave it out of --vars");
     const double mean = sum / count;
     for (int64_t cell : training_)
       if (const double v = grid_.values[cell * fields + f]; !std::isnan(v))

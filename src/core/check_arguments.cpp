@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // What a rank can see wrong with its own arguments before it enters a call.
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 
 #include "core/call.hpp"
@@ -77,6 +81,24 @@ Status check_overlap(const Group& group, const std::vector<Range>& inputs,
   return {};
 }
 
+// TIDE_CHECK: does this process have the memory?  Its first and last byte are read by the kernel,
+// which says no where we would die.
+bool have(uintptr_t begin, uintptr_t end) {
+  char bytes[2];
+  iovec here{bytes, 2};
+  iovec there[2] = {{reinterpret_cast<void*>(begin), 1}, {reinterpret_cast<void*>(end - 1), 1}};
+  return process_vm_readv(getpid(), &here, 1, there, 2, 0) == 2 || errno != EFAULT;
+}
+
+Status check_memory(const Group& group, const std::vector<Range>& inputs,
+                    const std::vector<Range>& outputs) {
+  for (const Range& r : inputs)
+    if (!have(r.begin, r.end)) return report(group, Kind::buffer, Fault::unmapped_input, r.param);
+  for (const Range& r : outputs)
+    if (!have(r.begin, r.end)) return report(group, Kind::buffer, Fault::unmapped_output, r.param);
+  return {};
+}
+
 Status check_lists(Group& group, const Side& side, const Arguments& a) {
   const auto& params = group.params();
   const int me = group.context().comm_rank();
@@ -115,6 +137,8 @@ Status check_lists(Group& group, const Side& side, const Arguments& a) {
       }
     }
   }
+  if (group.checks())
+    if (const Status s = check_memory(group, inputs, outputs); !s.good()) return s;
   return check_overlap(group, inputs, std::move(outputs), a.reduce);
 }
 

@@ -49,6 +49,11 @@ int fake_node() {
         Kind::arg,
         "TIDE_FAKE_NODES names {} ranks, MPI_COMM_WORLD has {}; write one node number per rank",
         nodes.size(), world_size);
+  if (world_rank == 0 && static_cast<int>(nodes.size()) > world_size)
+    warn_once(fmt::format(
+        "TIDE_FAKE_NODES names {} ranks, MPI_COMM_WORLD has {}: the rest is not used; is "
+        "this the number of ranks that was meant?",
+        nodes.size(), world_size));
   return nodes[static_cast<size_t>(world_rank)];
 }
 
@@ -89,6 +94,14 @@ void Context::gather_facts() {
   }
   agree(fault);
   const std::vector<Facts> all = gather_all(mine);
+  const auto is_set = [&](size_t r) { return all[r].fake < 0 ? "not set" : "set"; };
+  for (size_t r = 1; r < all.size(); r++)
+    if ((all[r].fake < 0) != (all[0].fake < 0))
+      throw Error(
+          Kind::mismatch,
+          "rank {}: TIDE_FAKE_NODES is {} there but {} on rank 0; set it in the environment of "
+          "all ranks (mpirun -x TIDE_FAKE_NODES, mpiexec -genvlist TIDE_FAKE_NODES)",
+          r, is_set(r), is_set(0));
   ticket_ = all[0].nonce;
 
   std::map<std::pair<int, int>, int> names;

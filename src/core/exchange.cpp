@@ -104,8 +104,8 @@ void Context::barrier() {
 
 // A duplicate of the user's communicator.  Two barriers come first: an idup that a rank never joins
 // keeps Open MPI from making any other communicator, and a rank that comes late passes the first
-// one although the others have gone.  Until there is a duplicate nobody can be asked: who is missing
-// is not known.
+// one although the others have gone.  Until there is a duplicate nobody can be asked: who is
+// missing is not known.
 void Context::duplicate(MPI_Comm comm, double limit_s) {
   const double begun_s = now_s();
   const auto arrive = [&](MPI_Request& request) {

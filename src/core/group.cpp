@@ -51,6 +51,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
                          {first_row, first_row + shapes.size() * (static_cast<size_t>(ranks) + 1)})
           : Rows::chunk(ranks, shapes);
   group->number_ = context.next_group();
+  group->checks_ = group->settings_.text("TIDE_CHECK") == "1";
   context.together([&] { group->plan_all(); });
   size_t need = 0;
   const auto widen = [&](const Collective& c) {

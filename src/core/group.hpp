@@ -54,6 +54,7 @@ class Group : public std::enable_shared_from_this<Group> {
   const Rows& rows() const { return *rows_; }
   const Settings& settings() const { return settings_; }
   uint64_t number() const { return number_; }
+  bool checks() const { return checks_; }  // TIDE_CHECK
   std::string param_name(int64_t p) const;
   void set_names(const std::string& prefix, const std::vector<std::string>& names);
   int64_t rows_of(int p, int comm_rank) const { return rows_->count(p, comm_rank); }
@@ -87,6 +88,7 @@ class Group : public std::enable_shared_from_this<Group> {
   Settings settings_;
   Options options_;
   uint64_t number_ = 0;
+  bool checks_ = false;
   std::string prefix_;
   std::vector<std::string> names_;
   bool staged_foreign_ = false;

@@ -97,6 +97,8 @@ Process::Process()
   check_launch();
 }
 
+Process::~Process() = default;
+
 std::shared_ptr<Context> Process::context_of(MPI_Comm comm) {
   void* value = nullptr;
   int flag = 0;

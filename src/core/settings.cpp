@@ -45,7 +45,7 @@ const std::vector<Setting>& all_settings() {
       {"tide_rail_devices", "", "text", "network device of each rail", S::group, false},
       {"TIDE_ALLOW_MULTICAST", "0", "0|1",
        "permits NVSwitch multicast where everything else asks for it", S::environment, false},
-      {"TIDE_CHECK", "0", "0|1", "compare every call's arguments between ranks", S::environment,
+      {"TIDE_CHECK", "0", "0|1", "check all arguments of each call anew, and that their memory is there", S::environment,
        true},
       {"TIDE_FAKE_NODES", "", "text",
        "node number of each rank of MPI_COMM_WORLD (0,0,1,1,2), for tests and rehearsals",

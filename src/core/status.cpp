@@ -69,6 +69,12 @@ static const char* words(Fault fault) {
     case Fault::no_memory:
       return "ran out of memory while it entered the call; use fewer or smaller parameters per "
              "group";
+    case Fault::unmapped_input:
+      return "input{} points to memory that this process does not have (TIDE_CHECK); pass memory "
+             "that lives until the call completes";
+    case Fault::unmapped_output:
+      return "output{} points to memory that this process does not have (TIDE_CHECK); pass memory "
+             "that lives until the call completes";
     case Fault::silent:
       return "does not answer: it is stopped, gone, or outside of Tide for longer than "
              "tide_timeout";

@@ -36,6 +36,8 @@ enum class Fault : int16_t {
   transfer,
   gave_up,
   no_memory,
+  unmapped_input,
+  unmapped_output,
   silent,
   not_entered,
   elsewhere,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that differ between ranks, as blocking, nonblocking and persistent ones.  With TIDE_CHECK=1
 // the message names the first rank that differs, the field and both values.  Two or more ranks.
+#include <sys/mman.h>
+
 #include <cstdlib>
 
 #include "operation.hpp"
@@ -176,6 +178,29 @@ TEST(DifferingRequest, NoFalseAlarm) {
       a->expect_result("checked");
     }
   }
+}
+
+// A pointer to memory that the process has not: BUFFER on all, where it would be a crash.
+TEST(Checked, MemoryThatIsNotThere) {
+  if (!checked()) GTEST_SKIP() << "TIDE_CHECK=1 only";
+  List list(world(), {param(9, 5), param(4 * world().size, 4096)});
+  Pieces grads(world(), Memory::tide, list.grad_bytes()),
+      sums(world(), Memory::tide, list.out_bytes(MPIX_TIDE_FP32));
+  write_grads(list, grads.list(), {.out_dtype = MPIX_TIDE_FP32});
+  const size_t bytes = list.grad_bytes()[1];
+  void* gone = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, gone);
+  ASSERT_EQ(0, munmap(gone, bytes));
+  const int odd_one = world().size - 1;
+  const void* in[2] = {grads[0], world().rank == odd_one ? gone : grads[1]};
+  const auto call = [&](const void* const* inputs) {
+    return MPIX_Tide_reduce_scatter(inputs, sums.list(), MPIX_TIDE_FP32, MPIX_TIDE_SUM, 1.0,
+                                    list.group());
+  };
+  expect_failure_on_all(world(), call(in), {buffer},
+                        {"rank " + std::to_string(odd_one), "parameter 1", "TIDE_CHECK"});
+  TIDE_OK(call(MPIX_TIDE_INPUTS(grads.list())));
+  expect_reduced(list, sums.list(), {.out_dtype = MPIX_TIDE_FP32}, "after the error");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arguments that differ between ranks: the same error on all, naming rank and field, and the
 // communicator stays usable. Two or more ranks, any map.
+#include <cstdlib>
+
 #include "list.hpp"
 
 namespace tide_test {
@@ -32,6 +34,23 @@ TEST(MismatchAtCreate, NumberOfParameters) {
 
 TEST(MismatchAtCreate, Rows) {
   expect_create_mismatch({param(4, 1), param(differs() ? 8 : 9, 2)}, {"rank 1", "rows", "8", "9"});
+}
+
+// The variable reaches some ranks only: a launcher was not told to pass it on.
+TEST(MismatchAtCreate, FakeNodesNotOnAllRanks) {
+  world();
+  const char* text = std::getenv("TIDE_FAKE_NODES");
+  const std::string before = text ? text : "";
+  std::string one = "0";
+  for (int r = 1; r < world().size; ++r) one += ",0";
+  setenv("TIDE_FAKE_NODES", differs() ? "" : one.c_str(), 1);
+  Comm comm(dup(MPI_COMM_WORLD));
+  const MPIX_Tide_param p = param(9, 5);
+  MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+  expect_failure_on_all(world(), MPIX_Tide_group_create(comm, 1, &p, MPI_INFO_NULL, &group),
+                        {mismatch}, {"rank 1", "TIDE_FAKE_NODES", "not set"});
+  setenv("TIDE_FAKE_NODES", before.c_str(), 1);
+  expect_usable(team_of(comm));
 }
 
 TEST(MismatchAtCreate, RowElems) {

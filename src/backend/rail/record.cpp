@@ -6,15 +6,9 @@
 #include <cstring>
 
 #include "backend/rail.hpp"
-#include "mpix_tide.h"
+#include "core/dtype_name.hpp"
 
 namespace tide {
-
-static const char* dtype_name(int dtype) {
-  static const char* names[] = {
-      "0 (each shard's own type)", "BF16", "FP16", "FP32", "FP64", "UINT8"};
-  return dtype >= 0 && dtype <= MPIX_TIDE_UINT8 ? names[dtype] : "no type";
-}
 
 bool Fields::operator==(const Fields& other) const {
   return std::memcmp(this, &other, sizeof *this) == 0;
