@@ -61,13 +61,14 @@ void Stopped::resume() {
   if (world().rank == 0) kill(pids_[static_cast<size_t>(culprit_)], SIGCONT);
 }
 
-void expect_timeout(const Stopped& stopped, const char* what, const std::function<int()>& call) {
+void expect_timeout(const Stopped& stopped, const char* what, const std::function<int()>& call,
+                    Culprit culprit) {
   SCOPED_TRACE(what);
   const double begun_s = now_s();
   const int code = call();
   const double took_s = now_s() - begun_s;
   const std::string message = MPIX_Tide_error_message();
-  expect_failure(code, {timeout}, {stopped.name()});
+  expect_failure(code, {timeout}, {culprit == Culprit::named ? stopped.name() : "tide_timeout"});
   EXPECT_LT(took_s, timeout_bound_s());
   std::printf("rank %d, %s: %.2f s, %s\n", world().rank, what, took_s, message.c_str());
 }

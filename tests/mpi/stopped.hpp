@@ -38,8 +38,11 @@ class Stopped {
 double timeout_s();        // of the tests
 double timeout_bound_s();  // twice that and a second
 
-// A survivor's call: TIMEOUT within the bound, and it names the culprit.
-void expect_timeout(const Stopped& stopped, const char* what, const std::function<int()>& call);
+// A survivor's call: TIMEOUT within the bound, and it names the culprit; but not the very first
+// call on a communicator, before which its ranks know nothing of each other.
+enum class Culprit { named, unknown };
+void expect_timeout(const Stopped& stopped, const char* what, const std::function<int()>& call,
+                    Culprit culprit = Culprit::named);
 // A call on what is broken: an error (TIMEOUT or PEER) at once.
 void expect_broken(const char* what, const std::function<int()>& call);
 // Queries and frees work on a broken group, and at once.

@@ -17,11 +17,12 @@ class SetUpTimeout : public testing::Test {
     if (world().size < 2) GTEST_SKIP();
   }
   // The last rank stops before `call`; the others' is over in time, and so is its own later.
-  void stop_before(const char* what, const std::function<int()>& call) {
+  void stop_before(const char* what, const std::function<int()>& call,
+                   Culprit culprit = Culprit::named) {
     Stopped stopped(world().size - 1);
     stopped.stop_here();
     if (!stopped.me()) {
-      expect_timeout(stopped, what, call);
+      expect_timeout(stopped, what, call, culprit);
       Operation a(stopped.others(), Collective::gather, {param(9, 5)});
       check_nonblocking(a, 1, "without the stopped rank");
       stopped.resume();
@@ -39,14 +40,17 @@ class SetUpTimeout : public testing::Test {
 
 TEST_F(SetUpTimeout, GroupCreate) {
   Comm comm(dup(MPI_COMM_WORLD));
-  stop_before("group_create",
-              [&] { return MPIX_Tide_group_create(comm, 1, &p_, MPI_INFO_NULL, &group_); });
+  stop_before(
+      "group_create", [&] { return MPIX_Tide_group_create(comm, 1, &p_, MPI_INFO_NULL, &group_); },
+      Culprit::unknown);
   EXPECT_EQ(MPIX_TIDE_GROUP_NULL, group_);
 }
 
 TEST_F(SetUpTimeout, AllocOfANewCommunicator) {
   Comm comm(dup(MPI_COMM_WORLD));
-  stop_before("alloc", [&] { return MPIX_Tide_alloc(comm, 8192, MPI_INFO_NULL, &base_); });
+  stop_before(
+      "alloc", [&] { return MPIX_Tide_alloc(comm, 8192, MPI_INFO_NULL, &base_); },
+      Culprit::unknown);
   EXPECT_EQ(nullptr, base_);
 }
 
@@ -63,7 +67,8 @@ TEST_F(SetUpTimeout, AllocWhereGroupsLive) {
 TEST_F(SetUpTimeout, Topology) {
   Comm comm(dup(MPI_COMM_WORLD));
   MPIX_Tide_topology topology;
-  stop_before("comm_topology", [&] { return MPIX_Tide_comm_topology(comm, &topology); });
+  stop_before(
+      "comm_topology", [&] { return MPIX_Tide_comm_topology(comm, &topology); }, Culprit::unknown);
 }
 
 TEST_F(SetUpTimeout, NewCommunicators) {
