@@ -125,9 +125,14 @@ void Context::gather_facts() {
   } outcome{1, 1};
   const int locals = topology_.size(node());
   std::string why;
+  std::shared_ptr<Segment> mine_control;  // no peer waits for one that could not be made
+  together([&] { mine_control = Segment::create(ControlBlock::bytes(locals)); });
   try {
-    control_ = share(Segment::create(ControlBlock::bytes(locals)),
-                     std::vector<bool>(static_cast<size_t>(locals), true));
+    control_ = share(mine_control, std::vector<bool>(static_cast<size_t>(locals), true));
+    for (const auto& segment : control_)
+      if (segment->bytes() < ControlBlock::bytes(locals))
+        throw Error(Kind::peer, "a peer's control block has {} bytes instead of {}",
+                    segment->bytes(), ControlBlock::bytes(locals));
   } catch (const Error& e) {
     if (broken()) throw;
     outcome.attached = 0;

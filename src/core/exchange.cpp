@@ -223,10 +223,18 @@ void Context::reserve(size_t bytes) {
   });
   auto fresh = std::make_shared<WorkspaceSet>();
   together([&] {
-    if (grow)
-      fresh->of = share(mine, has);
-    else
+    if (!grow) {
       ++ticket_;  // tickets stay equal on all ranks
+      return;
+    }
+    fresh->of = share(mine, has);
+    for (int l = 0; l < topology_.size(node()); l++) {
+      const size_t needed =
+          wants[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))];
+      if (fresh->bytes(l) < needed)
+        throw Error(Kind::peer, "a peer's workspace has {} bytes instead of {}", fresh->bytes(l),
+                    needed);
+    }
   });
   const std::lock_guard lock(mutex);
   if (grow) workspace_ = std::move(fresh);
