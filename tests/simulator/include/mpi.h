@@ -171,6 +171,8 @@ int MPI_Request_free(MPI_Request* request);
 int MPI_Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* drop,
                        MPI_Grequest_cancel_function* cancel, void* extra, MPI_Request* request);
 int MPI_Grequest_complete(MPI_Request request);
+int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype type, int count);
+int MPI_Status_set_cancelled(MPI_Status* status, int flag);
 
 /* Collectives */
 int MPI_Barrier(MPI_Comm comm);
