@@ -55,6 +55,10 @@ Outcome run_seed(const Settings& s, uint64_t seed) {
   mode.verbose = s.verbose;
   mode.replay = command(s, seed);
   if (s.workload == "refusals") return run_refusal(seed, mode);
+#ifdef TIDE_SIMULATE_REQUESTS
+  if (s.workload == "requests") return run_requests(seed, mode);
+  if (s.workload == "stalls") return run_stall(seed, mode);
+#endif
   return run_case(s.workload == "sweep" ? sweep_case(seed) : random_case(seed), mode);
 }
 
@@ -98,7 +102,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--workload", s.workload,
                  "random calls, a sweep over node counts, or memory that is refused")
-      ->check(CLI::IsMember({"random", "sweep", "refusals"}))
+      ->check(CLI::IsMember({"random", "sweep", "refusals", "requests", "stalls"}))
       ->capture_default_str();
   app.add_flag("--verbose", s.verbose, "tell every event");
   app.add_flag("--twice", s.twice, "run every seed twice and compare the executions");

@@ -23,5 +23,7 @@ Outcome run_ranks(const std::string& nodes, int ranks, const Mode& mode,
 Outcome run_case(const Case& c, const Mode& mode);
 // Memory is refused to a rank at some call: every rank hears of it, and the next attempt works.
 Outcome run_refusal(uint64_t seed, const Mode& mode);
+Outcome run_requests(uint64_t seed, const Mode& mode);  // nonblocking and persistent calls
+Outcome run_stall(uint64_t seed, const Mode& mode);     // a rank that stops, and comes back
 
 }  // namespace simulator

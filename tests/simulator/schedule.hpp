@@ -29,6 +29,7 @@ struct Mode {
   bool verbose = false;
   std::string replay;  // the command that runs this seed again
   std::vector<Stall> stalls;
+  bool leaves_behind = false;  // what is left at the end is not looked at
 };
 
 enum class Turn { idle, moved };  // idle: found nothing to do
