@@ -31,7 +31,7 @@ tide_perf_test(NAME skew RANKS 3 EXPECT "late by a random 0 to 3 ms.*total ms +l
 tide_perf_test(NAME too_large RANKS 1 EXPECT "note: --mib 9999 is more than the list has: run at its real size, 0.0625 MiB"
   ARGS --small --mib 9999 --reps 1 --baselines none)
 tide_perf_test(NAME overlap RANKS 2 TIMEOUT 300
-  EXPECT "tide test .*cache .*stream .*mpi test .*Pass.*wait_inputs.*64K .*auto .*7 +[^\n]*tide_workspace_bytes.*Pass.*tide thread .*cache .*stream .*mpi .*Pass.*wait_inputs.*Pass"
+  EXPECT "tide test .*cache .*stream .*mpi test .*Pass.*wait_inputs.*65536 .*auto .*7 +[^\n]*tide_workspace_bytes.*Pass.*tide thread .*cache .*stream .*mpi .*Pass.*wait_inputs.*Pass"
   ARGS --model wan14b --mib 1 --overlap --workspace 64K,auto,7 --fake-nodes 2x1 --reps 2 --warmup 0 --json @JSON@)
 
 tide_perf_test(NAME list_directory WRONG RANKS 2 EXPECT "'/' is a directory; --list takes a file" ARGS --list /)

@@ -51,12 +51,10 @@ void Context::set_up(MPI_Comm comm, double limit_s) {
 
 Context::~Context() { let_go(); }
 
-// With calls under way MPI, and peers, may still read and write: that is left behind, as of a
-// communicator that was given up.
+// With calls under way, at finalize, the communicator is given up: peers that wait must hear of it.
 void Context::let_go() {
   const bool under_way = !queued_.empty() || running_[0] || running_[1];
-  if (under_way && !broken_flag_) leave_behind();
-  fail_calls(Kind::other, "MPI_Finalize was called while the operation was active");
+  if (under_way) give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::finalized, -1}, "");
   rail_.reset();
   watch_.reset();
   control_.clear();
@@ -64,7 +62,7 @@ void Context::let_go() {
   node_lines_ = Node();
   if (!Process::usable() || Progress::without_mpi()) return;
   if (errhandler_ != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&errhandler_);
-  if (dup_ != MPI_COMM_NULL && !broken_flag_ && !under_way) MPI_Comm_free(&dup_);
+  if (dup_ != MPI_COMM_NULL && !broken_flag_) MPI_Comm_free(&dup_);
   dup_ = MPI_COMM_NULL;
 }
 

@@ -173,6 +173,7 @@ void Process::at_finalize() {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
   }
+  progress_->drain();
   progress_->stop_thread();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();

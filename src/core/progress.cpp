@@ -116,6 +116,15 @@ void Progress::stop_thread() {
   running_ = false;
 }
 
+void Progress::drain() {
+  constexpr double idle_limit_s = 0.2;
+  for (double moved_s = now_s(); active_count_ > 0 && now_s() - moved_s < idle_limit_s;) {
+    if (drive(nullptr)) moved_s = now_s();
+    for (const auto& context : copy_active()) context->enter_mpi();
+    sched_yield();
+  }
+}
+
 void Progress::run() {
   pthread_setname_np(pthread_self(), "tide-progress");
   prctl(PR_SET_TIMERSLACK, 1000);  // ns: a short sleep is to be short

@@ -42,6 +42,8 @@ class Progress {
   // sleeps while nothing is active.
   void start_thread(bool may_call_mpi);
   void stop_thread();
+  // At finalize: what the user left active is completed, as far as it goes by itself.
+  void drain();
   // On a thread of Tide's own where MPI may not be called.
   static bool without_mpi();
 

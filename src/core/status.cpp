@@ -66,6 +66,8 @@ static const char* words(Fault fault) {
              "allocate it with MPIX_Tide_alloc, or set tide_foreign=staged";
     case Fault::gave_up:
       return "the rank gave up (its own error says why)";
+    case Fault::finalized:
+      return "called MPI_Finalize while an operation was active; complete requests before that";
     case Fault::no_memory:
       return "ran out of memory while it entered the call; use fewer or smaller parameters per "
              "group";

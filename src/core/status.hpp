@@ -35,6 +35,7 @@ enum class Fault : int16_t {
   differs,
   transfer,
   gave_up,
+  finalized,
   no_memory,
   unmapped_input,
   unmapped_output,

@@ -53,7 +53,9 @@ class Info {
   Info() = default;
   Info(std::initializer_list<std::pair<std::string, std::string>> pairs);
   ~Info() {
-    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
+    int finalized = 0;
+    MPI_Finalized(&finalized);  // of a static one
+    if (info_ != MPI_INFO_NULL && !finalized) MPI_Info_free(&info_);
   }
   Info(const Info&) = delete;
   Info& operator=(const Info&) = delete;
