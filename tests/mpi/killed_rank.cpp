@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
   const double begun_s = now_s();
   int code = MPI_SUCCESS;
   if (creating) {
-    code = create(&group);
+    MPIX_Tide_group another = MPIX_TIDE_GROUP_NULL;
+    code = create(&another);
   } else if (std::strcmp(where, "request") == 0) {
     MPIX_Tide_request request = MPIX_TIDE_REQUEST_NULL;
     code = MPIX_Tide_iallgather(&in, &out, group, &request);
