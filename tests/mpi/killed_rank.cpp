@@ -64,8 +64,7 @@ int main(int argc, char** argv) {
   const void* in = shard.data();
   void* out = full.data();
   const bool creating = std::strcmp(where, "create") == 0;
-  if (!creating &&
-      (create(&group) != MPI_SUCCESS || MPIX_Tide_allgather(&in, &out, group) != MPI_SUCCESS)) {
+  if (create(&group) != MPI_SUCCESS || MPIX_Tide_allgather(&in, &out, group) != MPI_SUCCESS) {
     std::printf("\nset-up failed: %s\n", MPIX_Tide_error_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
