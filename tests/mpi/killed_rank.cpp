@@ -64,8 +64,7 @@ int main(int argc, char** argv) {
   const void* in = shard.data();
   void* out = full.data();
   const bool creating = std::strcmp(where, "create") == 0;
-  if (!creating &&
-      (create(&group) != MPI_SUCCESS || MPIX_Tide_allgather(&in, &out, group) != MPI_SUCCESS)) {
+  if (create(&group) != MPI_SUCCESS || MPIX_Tide_allgather(&in, &out, group) != MPI_SUCCESS) {
     std::printf("\nset-up failed: %s\n", MPIX_Tide_error_message());
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
@@ -76,7 +75,8 @@ int main(int argc, char** argv) {
   const double begun_s = now_s();
   int code = MPI_SUCCESS;
   if (creating) {
-    code = create(&group);
+    MPIX_Tide_group another = MPIX_TIDE_GROUP_NULL;
+    code = create(&another);
   } else if (std::strcmp(where, "request") == 0) {
     MPIX_Tide_request request = MPIX_TIDE_REQUEST_NULL;
     code = MPIX_Tide_iallgather(&in, &out, group, &request);

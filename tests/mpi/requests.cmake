@@ -34,11 +34,15 @@ tide_add_mpi_runs(request_threads RUNS 2:one 2:singleton 3:one- 4:block2- ARGS -
 foreach(check 0 1)
   tide_add_mpi_runs(check NAME ${check} RUNS 2:one 3:singleton- 4:one- 4:block2 5:uneven ENV TIDE_CHECK=${check})
 endforeach()
-tide_add_mpi_runs(timeout RUNS 2:one 2:singleton 3:one- 4:one- 4:block2- 4:cyclic2- 4:singleton- 6:block3 TIMEOUT 150)
+set(silent 2:one 2:singleton 3:one- 4:one- 4:block2- 4:cyclic2- 4:singleton- 6:block3)
+tide_add_mpi_runs(timeout NAME calm RUNS ${silent} FILTER TimeoutCalm*:TimeoutOrder*)
+tide_add_mpi_runs(timeout NAME call RUNS ${silent} FILTER *Blocking*:*StartAndWait*:*OthersTest*:*ProgressThread* TIMEOUT 120)
+tide_add_mpi_runs(timeout NAME large RUNS ${silent} FILTER *LargeCalls* TIMEOUT 120)
+tide_add_mpi_runs(timeout NAME create RUNS ${silent} FILTER *GroupCreate* TIMEOUT 120)
 tide_add_mpi_runs(timeout NAME thread RUNS 2:singleton 4:block2- ARGS --thread-multiple FILTER *ProgressThread*)
 tide_add_mpi_runs(timeout_setup RUNS 2:one 2:singleton 3:one- 4:block2- 4:cyclic2- ENV TIDE_TIMEOUT=1 TIMEOUT 90)
-foreach(variant active persistent_active inactive restarted freed_active groups_freed comm_freed all_freed one_rank_active
-                one_rank_waited unmatched thread_used thread_inactive thread_active)
+foreach(variant active persistent_active inactive restarted freed_active groups_freed comm_freed all_freed one_rank_active unmatched
+                thread_used thread_inactive thread_active)
   tide_add_mpi_runs(request_finalize NAME ${variant} PLAIN RUNS 2:one 2:singleton ARGS ${variant})
 endforeach()
 if(MPIEXEC_EXECUTABLE AND NOT TIDE_TEST_MPI_IS_MPICH AND NOT TIDE_TEST_NO_MPIEXEC)
