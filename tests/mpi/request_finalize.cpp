@@ -95,6 +95,9 @@ void leave_alive(const std::string& variant) {
   if (variant == "comm_freed" || variant == "all_freed") MPI_Comm_free(&comm);
   // One rank has begun one more that nobody else will ever begin.
   if (variant == "one_rank_active" && rank == 0) begin(make(MPI_COMM_SELF, false));
+  // The others finalize meanwhile, and complete what they have begun.
+  if (variant == "one_rank_waited" && rank == 0)
+    for (Live* live : lives) ok(MPIX_Tide_wait(&live->request), "wait");
   if (variant == "thread_used")
     for (Live* live : lives) ok(MPIX_Tide_wait(&live->request), "wait");
   for (int id : threads())

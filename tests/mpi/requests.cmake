@@ -41,7 +41,7 @@ tide_add_mpi_runs(timeout NAME large RUNS ${silent} FILTER *LargeCalls* TIMEOUT 
 tide_add_mpi_runs(timeout NAME create RUNS ${silent} FILTER *GroupCreate* TIMEOUT 120)
 tide_add_mpi_runs(timeout NAME thread RUNS 2:singleton 4:block2- ARGS --thread-multiple FILTER *ProgressThread*)
 tide_add_mpi_runs(timeout_setup RUNS 2:one 2:singleton 3:one- 4:block2- 4:cyclic2- ENV TIDE_TIMEOUT=1 TIMEOUT 90)
-foreach(variant active persistent_active inactive restarted freed_active groups_freed comm_freed all_freed one_rank_active unmatched
+foreach(variant active persistent_active inactive restarted freed_active groups_freed comm_freed all_freed one_rank_active one_rank_waited unmatched
                 thread_used thread_inactive thread_active)
   tide_add_mpi_runs(request_finalize NAME ${variant} PLAIN RUNS 2:one 2:singleton ARGS ${variant})
 endforeach()
