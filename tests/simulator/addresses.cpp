@@ -11,7 +11,6 @@ constexpr size_t page_bytes = 4096;
 static size_t pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 void* Addresses::take(size_t bytes) {
-  taken_++;
   auto& same = free_[pages(bytes)];
   uintptr_t at = next_;
   if (!same.empty() && schedule()->chance(2) == 0) {
@@ -24,12 +23,10 @@ void* Addresses::take(size_t bytes) {
 }
 
 void Addresses::give(void* at, size_t bytes) {
-  taken_--;
   free_[pages(bytes)].push_back(reinterpret_cast<uintptr_t>(at));
 }
 
 void Addresses::begin_again() {
-  if (taken_) return;
   free_.clear();
   next_ = first_;
 }

@@ -16,11 +16,10 @@ class Addresses {
   explicit Addresses(uintptr_t first) : first_(first), next_(first) {}
   void* take(size_t bytes);  // room for them, page-aligned
   void give(void* at, size_t bytes);
-  void begin_again();  // where nothing is taken: a new run
+  void begin_again();  // a new run, once nothing is mapped there
 
  private:
   uintptr_t first_, next_;
-  size_t taken_ = 0;
   std::map<size_t, std::vector<uintptr_t>> free_;  // by size
 };
 

@@ -204,4 +204,16 @@ std::string Case::text() const {
   return text;
 }
 
+std::vector<std::vector<int>> ranks_by_node(const std::vector<int>& nodes) {
+  std::vector<std::vector<int>> ranks;
+  std::vector<int> seen;
+  for (size_t r = 0; r < nodes.size(); r++) {
+    const auto at =
+        static_cast<size_t>(std::find(seen.begin(), seen.end(), nodes[r]) - seen.begin());
+    if (at == seen.size()) seen.push_back(nodes[r]), ranks.emplace_back();
+    ranks[at].push_back(static_cast<int>(r));
+  }
+  return ranks;
+}
+
 }  // namespace simulator

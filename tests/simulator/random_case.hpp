@@ -40,6 +40,8 @@ Case random_case(uint64_t seed);
 // Every rank of one communicator in one list, both ways: for sweeps over node maps.
 Case plain_case(std::vector<int> nodes, uint64_t seed);
 std::vector<int> random_nodes(uint64_t seed, int ranks);
+// The ranks of each node, in the order of the nodes' first ranks: sums are made in this order.
+std::vector<std::vector<int>> ranks_by_node(const std::vector<int>& nodes);
 // A layout that gives ranks any share: params x (ranks + 1).
 std::vector<MPI_Count> ragged_rows(const std::vector<MPIX_Tide_param>& params, int ranks,
                                    uint64_t seed);

@@ -64,13 +64,7 @@ class RequestsOnRank {
     MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &team.size);
     team.node = shape_.nodes;
-    std::vector<int> seen;
-    for (int r = 0; r < team.size; r++) {
-      const int node = shape_.nodes[static_cast<size_t>(r)];
-      const auto at = static_cast<size_t>(std::find(seen.begin(), seen.end(), node) - seen.begin());
-      if (at == seen.size()) seen.push_back(node), team.members.emplace_back();
-      team.members[at].push_back(r);
-    }
+    team.members = ranks_by_node(team.node);
     return team;
   }
 

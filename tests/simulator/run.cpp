@@ -58,14 +58,8 @@ Team team_over(MPI_Comm comm, const Members& members, const std::vector<int>& no
   team.comm = comm;
   MPI_Comm_rank(comm, &team.rank);
   MPI_Comm_size(comm, &team.size);
-  std::vector<int> seen;
-  for (int r = 0; r < team.size; r++) {
-    const int node = nodes[static_cast<size_t>(members.world_ranks[static_cast<size_t>(r)])];
-    team.node.push_back(node);
-    const auto at = static_cast<size_t>(std::find(seen.begin(), seen.end(), node) - seen.begin());
-    if (at == seen.size()) seen.push_back(node), team.members.emplace_back();
-    team.members[at].push_back(r);
-  }
+  for (const int r : members.world_ranks) team.node.push_back(nodes[static_cast<size_t>(r)]);
+  team.members = ranks_by_node(team.node);
   return team;
 }
 

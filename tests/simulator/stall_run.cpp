@@ -19,8 +19,7 @@ static void call_until_error(const Case& shape, int culprit, double timeout_s, u
   MPI_Comm_rank(team.comm, &team.rank);
   MPI_Comm_size(team.comm, &team.size);
   team.node = shape.nodes;
-  team.members.resize(1);  // the sums are exact in any order
-  for (int r = 0; r < team.size; r++) team.members[0].push_back(r);
+  team.members = ranks_by_node(team.node);
   const std::string limit = std::to_string(timeout_s), name = "rank " + std::to_string(culprit);
   Info info{{"tide_timeout", limit}, {"tide_chunk_bytes", "256"}};
   Operation gather(team, tide_test::Collective::gather, {param(64, 33), param(5, 3)}, {}, info);

@@ -56,11 +56,6 @@ void set_refusal(const Refusal& r) {
 }
 bool refused() { return has_refused; }
 
-void begin_addresses() {
-  shared_addresses.begin_again();
-  foreign_addresses.begin_again();
-}
-
 size_t mapped() {
   const std::lock_guard lock(mappings_mutex);
   return mappings.size();
@@ -69,6 +64,20 @@ size_t mapped() {
 }  // namespace simulator
 
 using namespace simulator;
+
+extern "C" int __real_munmap(void* at, size_t bytes);
+
+// A run with a rank that stopped leaves mappings behind.  Its threads have ended: nobody looks at
+// them any more, and the next run is to find every place as free as the first one did.
+void simulator::begin_addresses() {
+  const std::lock_guard lock(mappings_mutex);
+  for (const auto& [at, mapping] : mappings) __real_munmap(at, mapping.bytes);
+  for (const auto& [at, bytes] : foreign) __real_munmap(at, bytes);
+  mappings.clear();
+  foreign.clear();
+  shared_addresses.begin_again();
+  foreign_addresses.begin_again();
+}
 
 void simulated_pause() {
   if (schedule()) schedule()->turn(Turn::idle);
@@ -134,7 +143,6 @@ void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int fd, off
   return made;
 }
 
-int __real_munmap(void* at, size_t bytes);
 int __wrap_munmap(void* at, size_t bytes) {
   const std::lock_guard lock(mappings_mutex);
   const auto known = mappings.find(at);

@@ -18,6 +18,6 @@ void set_refusal(const Refusal& refusal);
 bool refused();  // it has happened
 
 size_t mapped();         // shared mappings that live
-void begin_addresses();  // a new run
+void begin_addresses();  // a new run: what others left mapped goes
 
 }  // namespace simulator

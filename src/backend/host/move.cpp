@@ -42,15 +42,16 @@ Pointer moved(Pointer p, size_t bytes) {
       work.topology->comm_rank(work.topology->rank(work.topology->node(work.rank), local)), param);
 }
 
-// A run of -0 (the neutral element) in each type, for gradients that are not there.
+// A run of -0 (the neutral element) in each type, for gradients that are not there.  Made by the
+// compiler: the first call takes the same way as all others.
 const void* negative_zeros(Dtype dtype) {
   struct Zeros {
     alignas(64) std::array<uint16_t, block_bytes / 2> half;
     alignas(64) std::array<float, block_bytes / 4> single;
     alignas(64) std::array<double, block_bytes / 8> full;
-    Zeros() { half.fill(0x8000), single.fill(-0.0F), full.fill(-0.0); }
+    constexpr Zeros() { half.fill(0x8000), single.fill(-0.0F), full.fill(-0.0); }
   };
-  static const Zeros zeros;
+  static constexpr Zeros zeros;
   if (dtype == Dtype::fp64) return zeros.full.data();
   if (dtype == Dtype::fp32) return zeros.single.data();
   return zeros.half.data();
