@@ -95,8 +95,10 @@ void Call::check(const Arguments& a) {
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   const bool plain =
       !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && !std::isnan(a.scale));
-  const bool known = plain && !group_.checks() && s.key == key && s.epoch == epoch &&
-                     s.found.good() && lists &&
+  constexpr uint64_t anew_every = 64;  // calls, under TIDE_CHECK: a system call per buffer
+  const bool check_anew = group_.checks() && work_.call % anew_every == 0;
+  const bool known = plain && !check_anew && s.key == key && s.epoch == epoch && s.found.good() &&
+                     lists &&
                      (a.in_place || std::equal(s.inputs.begin(), s.inputs.end(), a.inputs)) &&
                      std::equal(s.outputs.begin(), s.outputs.end(), a.outputs);
   if (!known) {

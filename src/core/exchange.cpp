@@ -108,10 +108,18 @@ void Context::barrier() {
 // missing is not known.
 void Context::duplicate(MPI_Comm comm, double limit_s) {
   const double begun_s = now_s();
+  const auto no_communicator = [] {
+    throw Error(Kind::intern,
+                "MPI_Comm_idup failed: MPI has no communicator (context id) left; free "
+                "communicators that are not in use");
+  };
+  bool duplicating = false;
   const auto arrive = [&](MPI_Request& request) {
     int flag = 0;
     process_.progress().wait(*this, [&] {
-      check_mpi(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "set-up of a communicator");
+      const int code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS && duplicating) no_communicator();
+      check_mpi(code, "MPI_Ibarrier");
       return flag || (limit_s > 0 && now_s() - begun_s > 2 * limit_s);
     });
     if (flag) return;
@@ -130,6 +138,7 @@ void Context::duplicate(MPI_Comm comm, double limit_s) {
     check_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
     arrive(request);
   }
+  duplicating = true;
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = MPI_Comm_idup(comm, made.get(), &request);
@@ -139,10 +148,7 @@ void Context::duplicate(MPI_Comm comm, double limit_s) {
       if (broken()) made.release();  // MPI may still write there
       throw;
     }
-  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
-    throw Error(Kind::intern,
-                "MPI_Comm_idup failed: MPI has no communicator (context id) left; free "
-                "communicators that are not in use");
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) no_communicator();
   dup_ = *made;
 }
 

@@ -10,10 +10,12 @@
 namespace tide {
 
 constexpr double least_grace_s = 0.5;
-constexpr double longest_step_s = 0.25;  // a process that was not here for longer did not wait
-constexpr int asks = 4;                  // in the grace
+constexpr double longest_step_s = 1;  // a process that was not here for longer did not wait
+constexpr double longest_grace_step_s = 0.25;  // answers must have had time to come
+constexpr int asks = 4;                        // in the grace
 
-static double grace_s(double limit_s) { return std::max(limit_s, least_grace_s); }
+// The promise is twice the limit and a second, on a busy machine, too.
+static double grace_s(double limit_s) { return std::max(0.75 * limit_s, least_grace_s); }
 
 Watch::Watch(MPI_Comm comm) : comm_(comm) {
   MPI_Comm_rank(comm, &me_);
@@ -38,7 +40,8 @@ void Watch::send(int to, Kind kind, const Here& here, const Status& verdict) {
 }
 
 std::optional<Status> Watch::tick(const Here& here) {
-  const double now = now_s(), step = std::min(now - last_tick_s_, longest_step_s);
+  const double now = now_s(),
+               step = std::min(now - last_tick_s_, asking_ ? longest_grace_step_s : longest_step_s);
   last_tick_s_ = now;
   if (auto heard = receive(here)) return heard;
   while (!sending_.empty()) {
@@ -58,6 +61,7 @@ std::optional<Status> Watch::tick(const Here& here) {
   if (idle_s_ < here.limit_s) return {};
   if (!asking_) {
     asking_ = true;
+    idle_s_ = here.limit_s;
     heard_.assign(static_cast<size_t>(size_), {});
     round_++;
     next_ask_s_ = 0;

@@ -39,7 +39,7 @@ if [ -n "$mpiexec" ]; then
   told 0 -- "$mpiexec" -n 1 "${run[@]}"
   told 0 -- "$mpiexec" -n 2 "${run[@]}"
 fi
-if [ -n "$other" ]; then  # each process is a job of its own, so each one says it
+if [ -n "$other" ] && [ "$other" != none ]; then  # each process is a job of its own, so each one says it
   told 2 "$other_name's mpiexec" "linked with $mpi" -- "$other" -n 2 "${run[@]}"
   told 0 -- "$other" -n 1 "${run[@]}"
 else
