@@ -16,7 +16,7 @@ else()
     interpose unsupported finalize c request request_lifetime nonblocking overlap inputs progress_thread request_threads check
     timeout timeout_setup request_finalize killed_rank forged stranger long_list fork)
   set(TIDE_SANITIZED_RUNS 2:one 4:block2)
-  set(TIDE_SANITIZE_ENV "ASAN_OPTIONS=detect_leaks=1" "LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0"
+  set(TIDE_SANITIZE_ENV "ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0" "LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
 if(TIDE_TEST_NIGHTLY)
