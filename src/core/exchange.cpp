@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/left_behind.hpp"
 #include "core/progress.hpp"
 
 namespace tide {
@@ -52,7 +53,7 @@ void Context::finish(MPI_Request& request, std::vector<std::byte>& keep, const c
     moved_++;
   }
   if (flag) return;
-  new std::vector<std::byte>(std::move(keep));  // MPI may still write there
+  never_free_value(std::move(keep));  // MPI may still write there
   const std::lock_guard lock(mutex);
   check_whole();
 }
@@ -145,7 +146,7 @@ void Context::duplicate(MPI_Comm comm, double limit_s) {
   if (code == MPI_SUCCESS) try {
       arrive(request);
     } catch (...) {
-      if (broken()) made.release();  // MPI may still write there
+      if (broken()) never_free(std::move(made));  // MPI may still write there
       throw;
     }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) no_communicator();

@@ -5,6 +5,7 @@
 #include "core/call.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/left_behind.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 
@@ -142,10 +143,10 @@ void Context::fail_calls(Kind kind, const std::string& why) {
 // A rank that goes on may still write here, and MPI may still read: such memory stays mapped.
 void Context::leave_behind() {
   if (rail_) rail_->abandon();
-  new std::vector<std::shared_ptr<Segment>>(control_);
-  new std::shared_ptr<const WorkspaceSet>(workspace_);
-  for (auto& group : running_)
-    if (group) new std::shared_ptr<Group>(group);
+  for (const auto& segment : control_) never_free(segment);
+  never_free(workspace_);
+  for (const auto& group : running_)
+    if (group) never_free(group);
 }
 
 }  // namespace tide

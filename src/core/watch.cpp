@@ -6,6 +6,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/left_behind.hpp"
 
 namespace tide {
 
@@ -30,7 +31,7 @@ Watch::~Watch() {
   int flag = 1;
   for (Sending& s : sending_)
     if (!finished && flag) MPI_Test(&s.request, &flag, MPI_STATUS_IGNORE);
-  if (!flag || finished) new std::list<Sending>(std::move(sending_));
+  if (!flag || finished) never_free_value(std::move(sending_));
 }
 
 void Watch::send(int to, Kind kind, const Here& here, const Status& verdict) {

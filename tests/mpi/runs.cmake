@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
 # tide_add_mpi_runs(<program> RUNS <ranks>:<map>[!|-] ... [NAME n] [FILTER f] [ARGS ...] [ENV ...] [LABELS ...] [TIMEOUT s]
-#                   [PASS regex] [PLAIN])
+#                   [PASS regex] [PLAIN] [UNDER command ...])
 # One CTest test for each run of mpi_<program>.  PLAIN programs have no GoogleTest main: ARGS, then the rank count.
 # Maps: one (a single node), blockK, cyclicK (K nodes, node numbers descending), uneven, singleton by TIDE_FAKE_NODES;
 # cliquesK, cliqueblocksK and nolocal by MPICH's own switches (left out under other MPIs).
@@ -56,9 +56,12 @@ function(tide_rank_map out ranks map)
 endfunction()
 
 function(tide_add_mpi_runs program)
-  cmake_parse_arguments(RUN "PLAIN" "NAME;FILTER;TIMEOUT;PASS" "RUNS;ARGS;ENV;LABELS" ${ARGN})
+  cmake_parse_arguments(RUN "PLAIN" "NAME;FILTER;TIMEOUT;PASS" "RUNS;ARGS;ENV;LABELS;UNDER" ${ARGN})
   if(NOT RUN_TIMEOUT)
     set(RUN_TIMEOUT ${TIDE_TEST_TIMEOUT_S})
+  endif()
+  if(TIDE_SANITIZE)
+    math(EXPR RUN_TIMEOUT "3 * ${RUN_TIMEOUT}")
   endif()
   math(EXPR deadline "${RUN_TIMEOUT} - 5")
   foreach(run IN LISTS RUN_RUNS)
@@ -73,12 +76,14 @@ function(tide_add_mpi_runs program)
       set(spins FALSE)
     endif()
     tide_rank_map(environment ${ranks} ${map})
-    if(environment STREQUAL "skip" OR spins)
+    tide_sanitized_run(wanted ${program} ${ranks}:${map})
+    if(environment STREQUAL "skip" OR spins OR NOT wanted)
       continue()
     endif()
+    set_property(GLOBAL APPEND PROPERTY TIDE_TEST_PROGRAMS mpi_${program})
     string(REPLACE ";" "." name "mpi;${program};${RUN_NAME};${ranks};${map}")
     string(REPLACE ".." "." name "${name}")
-    set(command $<TARGET_FILE:mpi_${program}>)
+    set(command ${RUN_UNDER} $<TARGET_FILE:mpi_${program}>)
     if(RUN_PLAIN)
       list(APPEND command ${RUN_ARGS} ${ranks})
     else()
@@ -93,7 +98,7 @@ function(tide_add_mpi_runs program)
     add_test(NAME ${name} COMMAND ${command})
     # Two ranks a core at the most: PROCESSORS keeps CTest -j from starting several at once.
     set_tests_properties(${name} PROPERTIES TIMEOUT ${RUN_TIMEOUT} PROCESSORS ${ranks} LABELS "mpi;ranks_${ranks};${RUN_LABELS}"
-      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;${environment};${RUN_ENV}")
+      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;${environment};${RUN_ENV};${TIDE_SANITIZE_ENV}")
     if(RUN_PASS)
       set_tests_properties(${name} PROPERTIES PASS_REGULAR_EXPRESSION "${RUN_PASS}")
     endif()

@@ -12,8 +12,15 @@ endif()
 
 # -O3 in every build type: these loops are the library's speed.  -Wno-psabi: vectors never cross a file.
 set(loop_options -O3 -ffp-contract=off -fno-fast-math -Wno-psabi)
+if(TIDE_SANITIZE)  # a file takes minutes otherwise
+  list(TRANSFORM loop_options REPLACE "^-O3$" -O1)
+  if(TIDE_SANITIZE MATCHES "address")
+    list(APPEND loop_options --param=asan-stack=0 -fno-sanitize-address-use-after-scope)
+  endif()
+endif()
 set_source_files_properties(${dir}/kernels_plain.cpp PROPERTIES COMPILE_OPTIONS "${loop_options}")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+# Sanitizers watch the plain loops: intrinsics take minutes to instrument.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND NOT TIDE_SANITIZE)
   target_sources(tide_kernels PRIVATE ${dir}/kernels_avx2.cpp ${dir}/kernels_avx512.cpp)
   target_compile_definitions(tide_kernels PRIVATE TIDE_WIDE_KERNELS)
   set_source_files_properties(${dir}/kernels_avx2.cpp PROPERTIES COMPILE_OPTIONS "${loop_options};-mavx2;-mf16c;-mno-fma")

@@ -26,14 +26,12 @@ constexpr size_t copy_block_bytes = 64 << 10;
 constexpr int pass_rows = 16;         // read side by side; more would outrun the prefetchers
 constexpr size_t block_elems = 2048;  // two blocks of fp64 partial sums fill an L1 cache
 
-bool has_f16c() {
 #ifdef TIDE_WIDE_KERNELS
+bool has_f16c() {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-#else
-  return false;
-#endif
 }
+#endif
 
 const KernelTable* table_of(Isa isa) {  // null where the processor or the build lacks it
   if (isa == Isa::plain) return &plain_kernels;

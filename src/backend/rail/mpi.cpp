@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/left_behind.hpp"
+
 namespace tide {
 
 constexpr int max_rounds = 32, record_tag = slot_count * index_count;
@@ -148,8 +150,8 @@ void MpiRail::abandon() {
     }
     for (MPI_Request& request : slot.records_posted) drop(request);
   }
-  new std::vector<EntryRecord>(std::move(slots_[0].records));  // MPI may still write there
-  new std::vector<EntryRecord>(std::move(slots_[1].records));
+  for (Slot& slot : slots_)
+    never_free_value(std::move(slot.records));  // MPI may still write there
 }
 
 }  // namespace tide
