@@ -54,3 +54,8 @@ if(TIDE_SANITIZE)
   target_compile_options(tide_options INTERFACE -fsanitize=${TIDE_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(tide_options INTERFACE -fsanitize=${TIDE_SANITIZE})
 endif()
+if(TIDE_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(STATUS "Fuzz targets left out: they need clang (cmake --preset fuzz); their corpus runs as tests all the same")
+elseif(TIDE_BUILD_FUZZERS)  # everything is watched; a finding ends the process
+  target_compile_options(tide_options INTERFACE -fsanitize=fuzzer-no-link -fno-sanitize-recover=all)
+endif()
