@@ -42,7 +42,10 @@ void run(const info::Options& options, int rank) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);  // failures come back with a message
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   const json all = gather(options, comm);
-  if (rank == 0) fmt::print("{}", options.json ? all.dump(1) + "\n" : text_of(all));
+  if (rank == 0)
+    fmt::print("{}", options.json
+                         ? all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                         : text_of(all));
   MPI_Comm_free(&comm);
 }
 

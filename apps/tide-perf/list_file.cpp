@@ -16,6 +16,8 @@ namespace perf {
 namespace {
 
 constexpr const char* line_form = "a line is: name rows row_elems [block_rows] [dtype]";
+// Byte counts of all ranks together must stay far from the end of 64 bits.
+constexpr MPI_Count most_elems = std::numeric_limits<MPI_Count>::max() / 1024;
 
 MPI_Count parse_count(const std::string& where, const char* field, const std::string& word) {
   long long value = 0;
@@ -44,9 +46,7 @@ Param parse_line(const std::string& where, const std::vector<std::string>& words
       throw std::invalid_argument(fmt::format(
           "{}: dtype '{}' is unknown; use bf16, fp16, fp32, fp64 or uint8", where, words[next]));
   }
-  // Byte counts of all ranks together must stay far from the end of 64 bits.
-  constexpr MPI_Count most = std::numeric_limits<MPI_Count>::max() / 1024;
-  if (p.row_elems > 0 && p.rows > most / p.row_elems)
+  if (p.row_elems > 0 && p.rows > most_elems / p.row_elems)
     throw std::invalid_argument(
         fmt::format("{}: rows * row_elems = {} * {} is too large", where, p.rows, p.row_elems));
   return p;
@@ -76,12 +76,18 @@ ParamList parse_list(const std::string& file, const std::string& text, int dtype
   ParamList list{file, "from a file", "", 1, {}};
   std::istringstream lines(text);
   std::string line;
+  MPI_Count elems = 0;
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream in(line.substr(0, line.find('#')));
     std::vector<std::string> words;
     for (std::string word; in >> word;) words.push_back(word);
-    if (!words.empty())
-      list.params.push_back(parse_line(fmt::format("{}:{}", file, number), words, dtype));
+    if (words.empty()) continue;
+    const std::string where = fmt::format("{}:{}", file, number);
+    list.params.push_back(parse_line(where, words, dtype));
+    elems += list.params.back().elems();
+    if (elems > most_elems)
+      throw std::invalid_argument(
+          fmt::format("{}: the list's elements are too many; shorten the list", where));
   }
   if (list.params.empty())
     throw std::invalid_argument(fmt::format("{}: no parameter in it; {}", file, line_form));

@@ -49,7 +49,9 @@ void run(const Options& options, int rank, int argc, char** argv) {
   if (rank == 0) fmt::print("{}", facts_text(facts, options));
   const std::vector<Result> results = run_all(options, tide_comm);
   if (json.is_open()) {
-    json << to_json(facts, options, results).dump(1) << '\n';
+    json << to_json(facts, options, results)
+                .dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+         << '\n';
     json.close();
   }
   const bool failed = rank == 0 && !options.json_file.empty() && !json;

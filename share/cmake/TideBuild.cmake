@@ -54,3 +54,11 @@ if(TIDE_SANITIZE)  # everything, the C programs too: a sanitizer's library must 
   add_compile_options(-fsanitize=${TIDE_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${TIDE_SANITIZE})
 endif()
+if(TIDE_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(STATUS "Fuzz targets left out: they need clang (cmake --preset fuzz); their corpus runs as tests all the same")
+elseif(TIDE_BUILD_FUZZERS)  # everything is watched; a finding ends the process.  Line tables only: clang is slow here
+  set(fuzz_sanitizers address,signed-integer-overflow,bounds,shift,float-cast-overflow,integer-divide-by-zero,enum,bool)
+  target_compile_options(tide_options INTERFACE -O1 -gline-tables-only -fno-omit-frame-pointer
+    -fsanitize=${fuzz_sanitizers},fuzzer-no-link -fno-sanitize-recover=all)
+  target_link_options(tide_options INTERFACE -fsanitize=${fuzz_sanitizers})
+endif()

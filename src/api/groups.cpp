@@ -42,10 +42,10 @@ Param read_param(const MPIX_Tide_param& in, int p) {
     param.frozen = grad == MPIX_TIDE_NOGRAD;
     if (!param.frozen) param.grad = static_cast<Dtype>(grad);
   }
-  const auto bytes = static_cast<__int128>(in.rows) * in.row_elems * 8;
-  if (bytes > std::numeric_limits<int64_t>::max() ||
-      in.rows > std::numeric_limits<int64_t>::max() / 4 ||
-      in.block_rows > std::numeric_limits<int64_t>::max() / 4)
+  // The product of two counts times 8 fits into 128 bits only where one of them is smaller.
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  if (in.rows > most / 4 || in.block_rows > most / 4 ||
+      static_cast<__int128>(in.rows) * in.row_elems * 8 > most)
     throw Error(Kind::count,
                 "parameter {}: rows {} x row_elems {} (block_rows {}) is too large for 64-bit byte "
                 "counts; split it",

@@ -15,6 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Names and variables may hold any bytes; JSON is UTF-8.
+std::string text(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
+
 Json collective(Group& group, const Collective& c, bool reduce) {
   const Context& context = group.context();
   const Topology& t = context.topology();
@@ -84,7 +87,7 @@ std::string report_text(Group& group) {
     j["reduce_scatter"] = {
         {"path", "none"},
         {"why_not_better", Json::array({"no output type fits every gradient of the list"})}};
-  return j.dump(2);
+  return text(j);
 }
 
 std::string config_text() {
@@ -114,7 +117,7 @@ std::string config_text() {
       entry["problem"] = problem;
     j["environment"].push_back(entry);
   }
-  return j.dump(2);
+  return text(j);
 }
 
 }  // namespace tide

@@ -112,7 +112,8 @@ static void check_value(const Setting& s, const std::string& value) {
   else if (values == "seconds")
     good = is_number(value, false);
   else if (values != "text")
-    good = ("|" + values + "|").find("|" + value + "|") != std::string::npos && !value.empty();
+    good = ("|" + values + "|").find("|" + value + "|") != std::string::npos && !value.empty() &&
+           value.find('|') == std::string::npos;
   if (!good) throw Error(Kind::arg, "{}: '{}' is not a value; use {}", s.name, value, values);
   const auto refuse = [&](const char* instead) {
     throw Error(Kind::unsupported, "{} = {} is not in this version; use {}", s.name, value,

@@ -91,11 +91,18 @@ std::optional<Status> Watch::receive(const Here& here) {
     if (MPI_Iprobe(MPI_ANY_SOURCE, watch_tag, comm_, &flag, &status) != MPI_SUCCESS || !flag)
       return {};
     Notice notice{};
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
     if (MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, watch_tag, comm_,
                  MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return {};
-    if (notice.from != status.MPI_SOURCE) continue;
+    // What cannot be true is not used, whoever says it.
+    if (bytes != sizeof notice || notice.from != status.MPI_SOURCE) continue;
     if (notice.kind == alarm) {
+      const Status& v = notice.verdict;
+      if (v.rank < 0 || v.rank >= size_ || v.kind <= 0 ||
+          v.kind > static_cast<int>(tide::Kind::other))
+        continue;
       told_ = true;  // its sender tells everybody
       return notice.verdict;
     }
@@ -103,7 +110,7 @@ std::optional<Status> Watch::receive(const Here& here) {
       const uint64_t mine = std::exchange(round_, notice.round);  // answers carry the asker's
       send(notice.from, answer, here);
       round_ = mine;
-    } else if (asking_ && notice.round == round_) {
+    } else if (notice.kind == answer && asking_ && notice.round == round_) {
       Heard& h = heard_[static_cast<size_t>(notice.from)];
       if (!h.any) h.moved_first = notice.moved;
       h.any = true;

@@ -221,8 +221,9 @@ void __wrap___cxa_guard_abort(void* guard) {
   hold(-1);
 }
 
-// At each basic block of the files that are compiled with -fsanitize-coverage=trace-pc.
-void __sanitizer_cov_trace_pc() {
+// At each basic block of the files that are compiled with -fsanitize-coverage=trace-pc.  A fuzzer
+// brings its own.
+__attribute__((weak)) void __sanitizer_cov_trace_pc() {
   if (schedule()) schedule()->preempt();
 }
 }

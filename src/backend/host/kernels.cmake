@@ -18,6 +18,9 @@ if(TIDE_SANITIZE)  # a file takes minutes otherwise
     list(APPEND loop_options --param=asan-stack=0 -fno-sanitize-address-use-after-scope)
   endif()
 endif()
+if(TIDE_BUILD_FUZZERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # clang 14 optimises these for minutes
+  list(APPEND loop_options -O0 -fno-sanitize=all)
+endif()
 set_source_files_properties(${dir}/kernels_plain.cpp PROPERTIES COMPILE_OPTIONS "${loop_options}")
 # Sanitizers watch the plain loops: intrinsics take minutes to instrument.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND NOT TIDE_SANITIZE)
