@@ -4,22 +4,12 @@
 // was given up.  It hangs on one list, so that a leak detector knows it from what was lost.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace tide {
 
-inline void never_free(std::shared_ptr<const void> memory) {
-  struct Left {
-    std::mutex mutex;
-    std::vector<std::shared_ptr<const void>> memory;
-  };
-  static auto& left = *new Left;  // outlives static destructors on purpose
-  const std::lock_guard lock(left.mutex);
-  left.memory.push_back(std::move(memory));
-}
+void never_free(std::shared_ptr<const void> memory);
 
 // A value, moved to where it stays.
 template <class T>

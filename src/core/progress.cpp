@@ -71,7 +71,7 @@ void Progress::rest(Context& mine, int idle) {
   }
   drive(&mine);
   mine.enter_mpi();
-  if (idle % 32 == 0) tick(mine, true);
+  tick(mine, true);
   sched_yield();
 }
 

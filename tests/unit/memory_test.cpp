@@ -73,7 +73,7 @@ TEST(Segment, FileIsNamelessPrivateAndSealed) {
 }
 
 TEST(Segment, OwnerAndPeerTakeNoPageFaultsLater) {
-  if (kThreadSanitizer) GTEST_SKIP() << "counts page faults";
+  if (kThreadSanitizer || kAddressSanitizer) GTEST_SKIP() << "counts page faults";
   const size_t bytes = size_t{16} << 20, pages = bytes / page_bytes();
   const auto segment = Segment::create(bytes);
   long before = page_faults();
