@@ -53,10 +53,8 @@ target_compile_definitions(tide_options INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MP
 # Everything, the C programs too: a sanitizer's library must be a program's first.  Without vptr: its check takes
 # descriptors, and lies where a test has used them up.
 if(TIDE_SANITIZE)
-  if(TIDE_SANITIZE MATCHES "undefined")
-    add_compile_options(-fno-sanitize=vptr)
-  endif()
-  add_compile_options(-fsanitize=${TIDE_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g1)
+  add_compile_options(-fsanitize=${TIDE_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${TIDE_SANITIZE})
 endif()
 if(TIDE_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
