@@ -530,9 +530,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_memory               auto or system; [-] cuda: the default of mpi_memory_alloc_kinds
    Environment only:
      TIDE_LOG                  error, warn (default), info or debug
-     TIDE_CHECK                0 (default), or 1: where addresses are new, and in every 64th call, it
-                               is checked that the process has the memory that they point to
-                               (BUFFER, all)
+     TIDE_CHECK                0 (default), or 1: where addresses are new, and in every 64th call,
+                               a call checks that the process has their memory (BUFFER, all)
      TIDE_FAKE_NODES           0,0,1,1,...: node of each rank of MPI_COMM_WORLD, for rehearsals
      TIDE_FORCE                x=value,...: wins over info keys
      TIDE_ALLOW_MULTICAST      for devices */

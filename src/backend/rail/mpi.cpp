@@ -150,8 +150,7 @@ void MpiRail::abandon() {
     }
     for (MPI_Request& request : slot.records_posted) drop(request);
   }
-  for (Slot& slot : slots_)
-    never_free_value(std::move(slot.records));  // MPI may still write there
+  for (Slot& slot : slots_) never_free_value(std::move(slot.records));  // MPI may still write there
 }
 
 }  // namespace tide
