@@ -173,8 +173,9 @@ void Process::at_finalize() {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
   }
-  progress_->drain();
+  // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two threads must not be in it.
   progress_->stop_thread();
+  progress_->drain();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();
   memory.clear();

@@ -48,9 +48,11 @@ tide_add_mpi_runs(timeout NAME create RUNS ${silent} FILTER *GroupCreate* TIMEOU
 tide_add_mpi_runs(timeout NAME thread RUNS 2:singleton 4:block2- ARGS --thread-multiple FILTER *ProgressThread*)
 tide_add_mpi_runs(timeout_setup RUNS ${silent_setup} ENV TIDE_TIMEOUT=1 TIMEOUT 90)
 foreach(variant active persistent_active inactive restarted freed_active groups_freed comm_freed all_freed one_rank_active one_rank_waited unmatched
-                thread_used thread_inactive thread_active)
+                thread_used thread_inactive)
   tide_add_mpi_runs(request_finalize NAME ${variant} PLAIN RUNS 2:one 2:singleton ARGS ${variant})
 endforeach()
+# MPICH's MPI_Finalize drops its locks first: a thread that is inside MPI at that moment makes it abort (P22 in PROMISES.md).
+tide_add_mpi_runs(request_finalize NAME thread_active PLAIN RUNS 2:one 2:singleton- ARGS thread_active)
 if(MPIEXEC_EXECUTABLE AND NOT TIDE_TEST_MPI_IS_MPICH AND NOT TIDE_TEST_NO_MPIEXEC AND (NOT TIDE_SANITIZE OR TIDE_TEST_NIGHTLY))
   set_property(GLOBAL APPEND PROPERTY TIDE_TEST_PROGRAMS mpi_killed_rank)
   foreach(where call request create)
