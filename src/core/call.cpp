@@ -33,9 +33,6 @@ Side::Side(Context& context, const std::vector<std::shared_ptr<Segment>>& tables
       inputs(params.size()),
       outputs(params.size()) {}
 
-Call::Call(Group& group)
-    : Call(group, AddressTable::share_tables(group.context(), 2 * group.params().size())) {}
-
 Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
     : group_(group),
       context_(group.context()),
@@ -392,7 +389,7 @@ void Call::finish() {
   const std::string text = status_.fault == Fault::differs
                                ? difference(record_) + "; make the same call on all ranks"
                                : describe(status_, group_.param_name(status_.param));
-  fail(static_cast<Kind>(status_.kind), text);
+  fail(kind_of(status_), text);
 }
 
 void Call::fail(Kind kind, const std::string& message) {

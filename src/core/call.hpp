@@ -57,7 +57,8 @@ Status check_arguments(Group& group, Side& side, const Arguments& arguments);
 
 class Call {
  public:
-  explicit Call(Group& group);  // collective
+  // `tables`: of share_tables, with two entries a parameter.
+  Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables);
 
   // Takes the group for one call, from start to the end of its outcome's use; Error{request} where
   // it is taken.
@@ -80,7 +81,6 @@ class Call {
   uint64_t calls(bool reduce) const { return calls_[reduce]; }
 
  private:
-  Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables);
   void check(const Arguments& arguments);
   bool step();
   bool see_lines();

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/left_behind.hpp"
 #include "core/progress.hpp"
+#include "core/status.hpp"
 
 namespace tide {
 
@@ -171,7 +172,7 @@ void Context::agree(const std::optional<Error>& mine) {
   broadcast(head, sizeof head, root);
   text.resize(static_cast<size_t>(head[1]));
   broadcast(text.data(), text.size(), root);
-  throw Error(static_cast<Kind>(head[0]), text);
+  throw Error(kind_of({root, static_cast<int16_t>(head[0]), Fault::none, -1}), text);
 }
 
 void Context::together(const std::function<void()>& act) {

@@ -83,14 +83,14 @@ void Fingerprint::compare(Context& context) const {
   const int me = context.comm_rank();
   uint64_t count = words_.size();
   context.broadcast(&count, sizeof count, 0);
-  std::vector<uint64_t> theirs(words_);
-  theirs.resize(count);
+  std::vector<uint64_t> theirs;
+  context.together([&] { theirs.assign(words_.begin(), words_.end()), theirs.resize(count); });
   context.broadcast(theirs.data(), count * sizeof theirs[0], 0);
   std::string values;  // of the settings: what is hashed has no other text
   for (const auto& v : setting_values_) values += v + '\n';
   uint64_t length = values.size();
   context.broadcast(&length, sizeof length, 0);
-  values.resize(length);
+  context.together([&] { values.resize(length); });
   context.broadcast(values.data(), length, 0);
 
   std::optional<Error> difference;

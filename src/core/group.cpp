@@ -39,21 +39,21 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   group->context_ = Context::of(comm, limit_s);
   Context& context = *group->context_;
   const Context::Setup setup(context, limit_s);
-  context.agree(wrong);
-  group->params_ = std::move(params);
-  group->agree_on_description(first_row != nullptr, first_row);
   const int ranks = context.topology().ranks();
-  std::vector<Shape> shapes;
-  for (const Param& p : group->params_) shapes.push_back(p.shape);
-  group->rows_ =
-      first_row
-          ? Rows::ragged(ranks, shapes,
-                         {first_row, first_row + shapes.size() * (static_cast<size_t>(ranks) + 1)})
-          : Rows::chunk(ranks, shapes);
+  std::optional<Fingerprint> description;
+  context.together([&] {
+    if (wrong) throw *wrong;
+    group->params_ = std::move(params);
+    description.emplace(group->params_, first_row != nullptr, first_row, ranks, group->settings_);
+  });
+  description->compare(context);
   group->number_ = context.next_group();
   group->limit_s_ = limit_s;
   group->checks_ = group->settings_.text("TIDE_CHECK") == "1";
-  context.together([&] { group->plan_all(); });
+  context.together([&] {
+    group->cut_rows(first_row);
+    group->plan_all();
+  });
   size_t need = 0;
   const auto widen = [&](const Collective& c) {
     need = std::max(
@@ -63,8 +63,11 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   for (const auto& c : group->reduces_)
     if (c) widen(*c);
   context.reserve(need);
-  group->call_ = std::make_unique<Call>(*group);
-  group->want_thread();
+  const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
+  context.together([&] {
+    group->call_ = std::make_unique<Call>(*group, tables);
+    group->want_thread();
+  });
   if (logs(Level::info) && context.comm_rank() == 0)
     log(Level::info,
         fmt::format("group {}: {} parameters, {} bytes, {} ranks on {} nodes", group->number_,
@@ -76,21 +79,22 @@ Group::~Group() = default;
 
 void Group::want_thread() {
   if (settings_.text("tide_progress") != "thread") return;
-  const bool uses_mpi = context_->rail() != nullptr;
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  context_->together([&] {
-    if (uses_mpi && level < MPI_THREAD_MULTIPLE)
-      throw Error(Kind::unsupported,
-                  "tide_progress = thread: between nodes the thread calls MPI, which was not "
-                  "initialised with MPI_THREAD_MULTIPLE; do that, or use poll");
-    context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
-  });
+  if (context_->rail() && level < MPI_THREAD_MULTIPLE)
+    throw Error(Kind::unsupported,
+                "tide_progress = thread: between nodes the thread calls MPI, which was not "
+                "initialised with MPI_THREAD_MULTIPLE; do that, or use poll");
+  context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
 }
 
-void Group::agree_on_description(bool ragged, const int64_t* first_row) {
-  Fingerprint mine(params_, ragged, first_row, context_->topology().ranks(), settings_);
-  mine.compare(*context_);
+void Group::cut_rows(const int64_t* first_row) {
+  const int ranks = context_->topology().ranks();
+  std::vector<Shape> shapes;
+  for (const Param& p : params_) shapes.push_back(p.shape);
+  const size_t bounds = shapes.size() * (static_cast<size_t>(ranks) + 1);
+  rows_ = first_row ? Rows::ragged(ranks, shapes, {first_row, first_row + bounds})
+                    : Rows::chunk(ranks, shapes);
 }
 
 // Everything that group_sizes states is known here, before any storage exists.

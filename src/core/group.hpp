@@ -76,9 +76,9 @@ class Group : public std::enable_shared_from_this<Group> {
 
  private:
   Group() = default;
-  void agree_on_description(bool ragged, const int64_t* first_row);
+  void cut_rows(const int64_t* first_row);
   void plan_all();
-  void want_thread();  // collective
+  void want_thread();
   Collective plan_gather() const;
   Plans reduce_packing(const Types& types) const;
   void plan_reduces();

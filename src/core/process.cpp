@@ -173,7 +173,8 @@ void Process::at_finalize() {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
   }
-  // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two threads must not be in it.
+  // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two
+  // threads must not be in it.
   progress_->stop_thread();
   progress_->drain();
   for (const auto& weak : all)

@@ -126,7 +126,7 @@ void Context::give_up(const Status& cause, const std::string& detail) {
   if (h.where.phase != Phase::over)
     text += fmt::format(" (rank {}: {})", comm_rank(), words(h.where));
   broken_ = text + "; the communicator cannot be used any more: free its groups";
-  broken_kind_ = static_cast<Kind>(first.kind);
+  broken_kind_ = kind_of(first);
   broken_flag_ = true;
   if (!watch_ && dup_ != MPI_COMM_NULL) watch_ = std::make_unique<Watch>(dup_);
   if (watch_) watch_->tell(first);

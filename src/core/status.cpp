@@ -93,6 +93,12 @@ static const char* words(Fault fault) {
   return "unknown fault";
 }
 
+Kind kind_of(const Status& status) {
+  const auto kind = static_cast<Kind>(status.kind);
+  const bool tide = kind >= Kind::mismatch && kind <= Kind::device;
+  return tide || (kind >= Kind::arg && kind <= Kind::other) ? kind : Kind::intern;
+}
+
 std::string describe(const Status& status, const std::string& param_name) {
   std::string where;
   if (status.param >= 0) {

@@ -58,6 +58,9 @@ struct Status {
 };
 static_assert(sizeof(Status) == 16);
 
+// Of an error that a status tells.  What a peer wrote is never taken for success: other values
+// become `intern`.
+Kind kind_of(const Status&);
 // "rank 2: gradient of parameter 3 (layer.w) is NULL ...": one line with the remedy.
 std::string describe(const Status&, const std::string& param_name);
 
