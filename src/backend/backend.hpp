@@ -12,6 +12,8 @@
 
 namespace tide {
 
+class Rail;
+
 // Where a rank's copy of a parameter (or gradient) is for this process: mapped, or only known by
 // its owner's address.
 struct Pointer {
@@ -42,6 +44,7 @@ struct Cursor {
 // One call on its way: everything a backend needs, nothing that it allocates while it runs.
 struct Work {
   const Plan* plan = nullptr;
+  Rail* rail = nullptr;  // null on one node
   const Layout* layout = nullptr;
   const Topology* topology = nullptr;
   const Types* types = nullptr;

@@ -5,7 +5,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/status.hpp"
 #include "plan/plan.hpp"
@@ -39,6 +42,16 @@ class Rail {
  public:
   virtual ~Rail() = default;
   virtual const char* name() const = 0;
+  virtual std::string detail() const { return ""; }  // devices, for the report
+  // --- set-up.  Gather is collective: every rank's bytes, in node-major order. ---
+  using Bytes = std::vector<std::byte>;
+  using Gather = std::function<std::vector<Bytes>(const Bytes& mine)>;
+  virtual void connect(const Gather&) {}
+  // This rank's workspace, which peers put into, until the result goes; then collective.
+  virtual std::shared_ptr<const void> expose(void*, size_t) { return nullptr; }
+  virtual void tell_exposed(const Gather&) {}
+  // --- calls ---
+  virtual void drive() {}  // lets the transport get on, for peers; any thread
   // A new call takes the slot: counts start at zero.  Everything of the slot's previous call is
   // complete.
   virtual void begin(int slot) = 0;

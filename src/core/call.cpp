@@ -42,6 +42,7 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
   const int locals = t.size(context_.node());
   work_.topology = &t;
   work_.rank = context_.rank();
+  work_.rail = group.rail();
   work_.inflight_bytes = group.settings().bytes("tide_rail_inflight_bytes");
   work_.sent.resize(static_cast<size_t>(locals) * index_count);
   work_.addresses.param.resize(static_cast<size_t>(locals));
@@ -229,7 +230,7 @@ bool Call::see_lines() {
   if (t.nodes() == 1)
     conclude();
   else if (context_.carrier())
-    context_.rail()->begin(work_.slot), phase_ = Phase::records;
+    work_.rail->begin(work_.slot), phase_ = Phase::records;
   else
     phase_ = Phase::outcome;
   return true;
@@ -240,7 +241,7 @@ bool Call::see_lines() {
 bool Call::exchange_records() {
   const Topology& t = context_.topology();
   const int M = t.nodes(), n = context_.node(), l = t.local(context_.rank()), step = 1 << round_;
-  Rail& rail = *context_.rail();
+  Rail& rail = *work_.rail;
   const bool entering = phase_ == Phase::records;
   if (step >= M) {
     if (entering) return conclude(), true;
@@ -318,7 +319,7 @@ void Call::bind() {
 }
 
 bool Call::run_lanes() {
-  Rail* rail = context_.topology().nodes() > 1 && context_.carrier() ? context_.rail() : nullptr;
+  Rail* rail = context_.carrier() ? work_.rail : nullptr;
   bool moved = false, through = work_.after_puts.empty();
   for (Lane lane : {Lane::rail, Lane::sum, Lane::copy}) {
     moved |= context_.backend().advance(work_, lane);
@@ -357,7 +358,7 @@ bool Call::see_exits() {
   for (int l = 0; l < node.size(); l++)
     if (node.block(l).exit[work_.slot].call.load(std::memory_order_acquire) < work_.call)
       return false;
-  if (context_.rail() && !context_.rail()->idle(work_.slot)) return false;
+  if (work_.rail && !work_.rail->idle(work_.slot)) return false;
   for (int l = 0; l < node.size(); l++) status_.fold(node.block(l).exit[work_.slot].status);
   if (!tell_end_) return finish(), true;
   record_.status = status_;

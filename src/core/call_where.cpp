@@ -32,8 +32,8 @@ Where Call::where(std::vector<int>& missing) const {
       awaits(wait->peer);
     }
   }
-  if (missing.empty() && context_.rail() && phase_ != Phase::queued)
-    if (const int peer = context_.rail()->awaited(work_.slot); peer >= 0) awaits(peer);
+  if (missing.empty() && work_.rail && phase_ != Phase::queued)
+    if (const int peer = work_.rail->awaited(work_.slot); peer >= 0) awaits(peer);
   if (!missing.empty()) w.peer = missing.front();
   return w;
 }

@@ -55,7 +55,9 @@ Context::~Context() { let_go(); }
 void Context::let_go() {
   const bool under_way = !queued_.empty() || running_[0] || running_[1];
   if (under_way) give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::finalized, -1}, "");
-  rail_.reset();
+  driven_ = nullptr;
+  mpi_rail_.reset();
+  ucx_rail_.reset();
   watch_.reset();
   control_.clear();
   workspace_.reset();

@@ -43,6 +43,7 @@ class Group;
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
   std::vector<std::shared_ptr<Segment>> of;  // by local rank; null: none
+  std::shared_ptr<const void> exposed;       // mine, to the peers of a rail
   size_t bytes(int local) const {            // of one slot
     const auto& segment = of[static_cast<size_t>(local)];
     return segment ? segment->bytes() / slot_count : 0;
@@ -72,7 +73,6 @@ class Context : public std::enable_shared_from_this<Context> {
   const Peer& peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
   std::vector<uint64_t> node_processes() const;
   const Node& node_lines() const { return node_lines_; }
-  Rail* rail() const { return rail_.get(); }
   bool carrier() const {  // has a rail, where there are several nodes
     return topology_.local(rank_) < topology_.rails();
   }
@@ -111,6 +111,10 @@ class Context : public std::enable_shared_from_this<Context> {
   // Workspace of at least this many bytes per slot; regrown only where a rank of the node needs
   // more.
   void reserve(size_t bytes);
+  // The rail that joins the nodes (tide_rail), and why not a better one; null on one node.  It
+  // lives as long as the context.  Error{unsupported} on all ranks where some rank has not what was
+  // asked for.
+  Rail* rail(const std::string& wanted, std::string& why_not_better);
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   uint64_t next_group() { return ++groups_; }
 
@@ -139,6 +143,9 @@ class Context : public std::enable_shared_from_this<Context> {
   void gather_facts();
   void part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached);
   void attach_nodes();
+  void make_ucx_rail();
+  void expose(WorkspaceSet& workspace);
+  std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);
   void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
   bool progress_locked();
@@ -159,7 +166,10 @@ class Context : public std::enable_shared_from_this<Context> {
   std::vector<std::shared_ptr<Segment>> control_;
   std::shared_ptr<const WorkspaceSet> workspace_;
   Node node_lines_;
-  std::unique_ptr<Rail> rail_;
+  bool nodes_share_host_ = false;
+  std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
+  std::string why_no_ucx_;
+  std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_;
 
   std::deque<std::shared_ptr<Group>> queued_;                    // started, in order

@@ -152,6 +152,12 @@ void Context::gather_facts() {
     for (const auto& o : outcomes) a.push_back(o.attached);
     return a;
   }());
+  std::map<int, int> node_of_host;
+  for (int r = 0; r < size; r++) {
+    const int node = topology_.node(topology_.position(r));
+    nodes_share_host_ |=
+        node_of_host.try_emplace(all[static_cast<size_t>(r)].leader, node).first->second != node;
+  }
   remote_memory_ = true;
   for (int r = 0; r < size; r++)
     remote_memory_ &= outcomes[static_cast<size_t>(r)].remote != 0 ||
@@ -193,8 +199,7 @@ void Context::attach_nodes() {
   none->of.resize(control_.size());
   workspace_ = std::move(none);
   freed_seen.resize(control_.size());
-  if (topology_.nodes() > 1) rail_ = std::make_unique<MpiRail>(dup_, topology_);
-  backend_ = std::make_unique<HostBackend>(node_lines_, rail_.get());
+  backend_ = std::make_unique<HostBackend>(node_lines_);
 }
 
 }  // namespace tide

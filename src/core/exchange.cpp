@@ -244,8 +244,12 @@ void Context::reserve(size_t bytes) {
                     needed);
     }
   });
+  int64_t nobody_grows = grow ? 0 : 1;
+  if (ucx_rail_) least(&nobody_grows, 1);
+  if (!grow) fresh = std::make_shared<WorkspaceSet>(*workspace_);
+  if (!nobody_grows) expose(*fresh);
   const std::lock_guard lock(mutex);
-  if (grow) workspace_ = std::move(fresh);
+  workspace_ = std::move(fresh);
 }
 
 }  // namespace tide

@@ -47,6 +47,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
     description.emplace(group->params_, first_row != nullptr, first_row, ranks, group->settings_);
   });
   description->compare(context);
+  group->rail_ = context.rail(group->settings_.text("tide_rail"), group->why_not_better_rail_);
   group->number_ = context.next_group();
   group->limit_s_ = limit_s;
   group->checks_ = group->settings_.text("TIDE_CHECK") == "1";
@@ -81,7 +82,7 @@ void Group::want_thread() {
   if (settings_.text("tide_progress") != "thread") return;
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  if (context_->rail() && level < MPI_THREAD_MULTIPLE)
+  if (rail_ && level < MPI_THREAD_MULTIPLE)
     throw Error(Kind::unsupported,
                 "tide_progress = thread: between nodes the thread calls MPI, which was not "
                 "initialised with MPI_THREAD_MULTIPLE; do that, or use poll");

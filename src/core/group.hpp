@@ -72,6 +72,8 @@ class Group : public std::enable_shared_from_this<Group> {
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
   Call& call() { return *call_; }
+  Rail* rail() const { return rail_; }  // null on one node
+  const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
 
  private:
@@ -87,6 +89,8 @@ class Group : public std::enable_shared_from_this<Group> {
   std::vector<Param> params_;
   std::shared_ptr<const Rows> rows_;
   Settings settings_;
+  Rail* rail_ = nullptr;
+  std::string why_not_better_rail_;
   Options options_;
   uint64_t number_ = 0;
   bool checks_ = false;

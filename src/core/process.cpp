@@ -10,6 +10,9 @@
 #include "core/launch.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
+#if TIDE_HAVE_UCX
+#include "backend/rail/ucx_worker.hpp"
+#endif
 
 namespace tide {
 
@@ -125,6 +128,14 @@ std::optional<Error> Process::open_mailbox() {
   return {};
 }
 
+#if TIDE_HAVE_UCX
+std::shared_ptr<UcxWorker> Process::ucx(const std::string& devices) {
+  const std::lock_guard lock(mutex_);
+  if (!ucx_) ucx_ = UcxWorker::make(devices);
+  return ucx_;
+}
+#endif
+
 std::vector<std::shared_ptr<Context>> Process::contexts() const {
   std::vector<std::shared_ptr<Context>> live;
   const std::lock_guard lock(mutex_);
@@ -179,6 +190,7 @@ void Process::at_finalize() {
   progress_->drain();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();
+  ucx_.reset();
   memory.clear();
 }
 

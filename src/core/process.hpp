@@ -28,6 +28,8 @@ struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed ou
   bool shared = false;            // tide_share = node
 };
 
+class UcxWorker;
+
 class Process {
  public:
   ~Process();             // only the tests' simulator destroys one
@@ -39,6 +41,9 @@ class Process {
   std::optional<Error> open_mailbox();
   Mailbox& mailbox() { return *mailbox_; }
   Progress& progress() { return *progress_; }
+  // UCX in this process, opened at first use; later calls give the same, whatever their devices.
+  // Error{unsupported} where it cannot be used.
+  std::shared_ptr<UcxWorker> ucx(const std::string& devices);
   MemoryRegistry memory;
   // Calls that use addresses of peers just now.  What peers freed stays mapped until there is none.
   std::atomic<int> calls_moving = 0;
@@ -63,6 +68,7 @@ class Process {
   mutable std::mutex mutex_;
   std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<Progress> progress_;
+  std::shared_ptr<UcxWorker> ucx_;
   const Context* waits_on_ = nullptr;
   Where waits_where_;
   double waits_at_s_ = 0;

@@ -137,7 +137,7 @@ void Progress::run() {
     bool moved = false;
     no_mpi_here = !may_call_mpi_;
     for (const auto& context : copy_active())
-      if (may_call_mpi_ || !context->rail()) moved |= context->progress();
+      if (may_call_mpi_ || context->topology().nodes() == 1) moved |= context->progress();
     if (moved)
       idle = 0;
     else if (idle < spins)

@@ -26,10 +26,11 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   const Plan& plan = staged ? c.plans->staged : c.plans->direct;
   Json j;
   j["path"] = call.calls(reduce) ? call.path(reduce) : "host-direct";
-  j["rail"] = context.rail() ? context.rail()->name() : "none";
+  j["rail"] = group.rail() ? group.rail()->name() : "none";
+  if (group.rail() && !group.rail()->detail().empty()) j["rail_devices"] = group.rail()->detail();
   j["why_not_better"] = Json::array();
-  if (context.rail())
-    j["why_not_better"].push_back("rail: this version has no ucx and no nccl rail");
+  if (!group.why_not_better_rail().empty())
+    j["why_not_better"].push_back(group.why_not_better_rail());
   if (std::string(call.path(reduce)) == "host-cma" || staged)
     j["why_not_better"].push_back(
         "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");

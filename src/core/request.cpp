@@ -73,8 +73,8 @@ bool Request::test() {
   if (over()) return true;
   Context& context = group_->context();
   Progress& progress = context.process().progress();
-  const bool moved = context.progress() | progress.drive(&context);
-  if (!moved) {
+  const bool moved = context.progress();
+  if (!progress.drive(&context) && !moved) {
     context.enter_mpi();
     progress.tick(context, true);
   }

@@ -75,6 +75,7 @@ void Context::set_active() {
 // The probe is for a tag that nobody sends: one that finds a message returns at once, without
 // progress for the others.
 void Context::enter_mpi() const {
+  if (Rail* rail = driven_) rail->drive();
   int flag = 0;
   if (dup_ != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, unused_tag, dup_, &flag, MPI_STATUS_IGNORE);
 }
@@ -142,7 +143,8 @@ void Context::fail_calls(Kind kind, const std::string& why) {
 
 // A rank that goes on may still write here, and MPI may still read: such memory stays mapped.
 void Context::leave_behind() {
-  if (rail_) rail_->abandon();
+  if (mpi_rail_) mpi_rail_->abandon();
+  if (ucx_rail_) ucx_rail_->abandon();
   for (const auto& segment : control_) never_free(segment);
   never_free(workspace_);
   for (const auto& group : running_)

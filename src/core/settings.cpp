@@ -120,7 +120,10 @@ static void check_value(const Setting& s, const std::string& value) {
                 instead);
   };
   const std::string name = s.name;
-  if (name == "tide_rail" && (value == "ucx" || value == "nccl")) refuse("auto or mpi");
+  if (name == "tide_rail" && value == "nccl") refuse("auto, mpi or ucx");
+#if !TIDE_HAVE_UCX
+  if (name == "tide_rail" && value == "ucx") refuse("auto or mpi");
+#endif
   if (name == "tide_memory" && value == "cuda") refuse("auto or system");
   if (name == "tide_multicast" && value != "off" && value != "auto") refuse("off or auto");
   if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
@@ -133,7 +136,8 @@ std::string environment_problem(const Setting& s) {
   try {
     if (!value.empty()) check_value(s, value);
     if (std::string(s.name) != "TIDE_FORCE") return "";
-    for (const auto& [name, wanted] : forced()) {
+    for (const auto& [key, wanted] : forced()) {
+      const std::string& name = key;  // clang 14 captures no binding
       const auto at = std::find_if(all_settings().begin(), all_settings().end(),
                                    [&](const Setting& k) { return name == k.name; });
       if (at == all_settings().end()) return fmt::format("there is no key '{}'", name);

@@ -62,7 +62,7 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
   } else if (const auto* p = std::get_if<Put>(&op)) {
     if (!put(work, *p)) return false;
   } else if (const auto* s = std::get_if<Signal>(&op)) {
-    if (lane != Lane::rail || !rail_ || rail_->puts_complete(work.slot) == work.puts)
+    if (lane != Lane::rail || !work.rail || work.rail->puts_complete(work.slot) == work.puts)
       deliver(work, *s);
     else
       work.after_puts.emplace_back(work.puts, *s);
@@ -85,7 +85,7 @@ bool HostBackend::inputs_read(Work& work) {
 }
 
 void HostBackend::flush_signals(Work& work) {
-  const size_t complete = rail_->puts_complete(work.slot);
+  const size_t complete = work.rail->puts_complete(work.slot);
   size_t flushed = 0;
   while (flushed < work.after_puts.size() && work.after_puts[flushed].first <= complete)
     deliver(work, work.after_puts[flushed++].second);
@@ -99,11 +99,11 @@ void HostBackend::deliver(Work& work, const Signal& signal) {
   if (t.node(signal.peer) != t.node(work.rank)) {
     if (signal.opens) {
       const Region& r = signal.opens->region;
-      rail_->open(work.slot, signal.peer, *signal.opens,
-                  work.addresses.workspace[node_.local_rank()] +
-                      region_start(work.plan->places, r.buffer) + r.offset);
+      work.rail->open(work.slot, signal.peer, *signal.opens,
+                      work.addresses.workspace[node_.local_rank()] +
+                          region_start(work.plan->places, r.buffer) + r.offset);
     }
-    rail_->signal(work.slot, signal.peer, signal.index);
+    work.rail->signal(work.slot, signal.peer, signal.index);
     return;
   }
   const int to = t.local(signal.peer);
@@ -114,16 +114,16 @@ void HostBackend::deliver(Work& work, const Signal& signal) {
 bool HostBackend::holds(Work& work, const Wait& wait) {
   const Topology& t = *work.topology;
   if (t.node(wait.peer) != t.node(work.rank))
-    return rail_->arrived(work.slot, wait.peer, wait.index, wait.until);
+    return work.rail->arrived(work.slot, wait.peer, wait.index, wait.until);
   return node_.signalled(work.slot, work.call, t.local(wait.peer), wait.index, wait.until);
 }
 
 bool HostBackend::put(Work& work, const Put& put) {
-  if (!rail_->may_put(work.slot, put.bytes, work.inflight_bytes)) return false;
+  if (!work.rail->may_put(work.slot, put.bytes, work.inflight_bytes)) return false;
   const int me = node_.local_rank();
   const char* source = work.addresses.workspace[me] +
                        region_start(work.plan->places, put.src.buffer) + put.src.offset;
-  rail_->put(work.slot, put, source);
+  work.rail->put(work.slot, put, source);
   work.puts++;
   return true;
 }

@@ -13,7 +13,7 @@ namespace tide {
 
 class HostBackend : public Backend {
  public:
-  HostBackend(const Node& node, Rail* rail) : node_(node), rail_(rail) {}  // rail: null on one node
+  explicit HostBackend(const Node& node) : node_(node) {}
   const char* name() const override { return "host"; }
   Limits limits() const override { return {}; }
   bool advance(Work& work, Lane lane) override;
@@ -29,7 +29,6 @@ class HostBackend : public Backend {
   void sum(const Work& work, const Sum& op, Interval part);
 
   const Node& node_;
-  Rail* rail_;
   std::vector<char> scratch_;  // rows of foreign memory, one block each
 };
 

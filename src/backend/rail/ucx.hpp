@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A rail over UCX: data is put straight into the peer's workspace, then a counter that cannot
+// overtake it into the peer's board.  A board has one writer per word, and its words carry the
+// call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.
+#pragma once
+#include <array>
+#include <deque>
+
+#include "backend/rail.hpp"
+#include "backend/rail/ucx_worker.hpp"
+#include "core/memory.hpp"
+
+namespace tide {
+
+class UcxRail : public Rail {
+ public:
+  // `processes`: of each rank, node-major (Process::number).
+  UcxRail(std::shared_ptr<UcxWorker> worker, const Topology& topology, int rank,
+          std::vector<uint64_t> processes);
+  ~UcxRail() override;
+  const char* name() const override { return "ucx"; }
+  std::string detail() const override;
+  void connect(const Gather& gather) override;
+  std::shared_ptr<const void> expose(void* base, size_t bytes) override;
+  void tell_exposed(const Gather& gather) override;
+  void drive() override { worker_->progress(); }
+  void begin(int slot) override;
+  void send_record(int slot, int peer, int round, const EntryRecord& record) override;
+  bool receive_record(int slot, int peer, int round, EntryRecord& record) override;
+  void open(int slot, int peer, const Incoming& incoming, void* address) override;
+  void put(int slot, const Put& put, const void* source) override;
+  bool may_put(int slot, size_t bytes, size_t cap) const override;
+  void signal(int slot, int peer, int index) override;
+  bool arrived(int slot, int peer, int index, uint64_t until) override;
+  size_t puts_complete(int slot) override;
+  void progress(int slot) override;
+  bool idle(int slot) override;
+  int awaited(int slot) override;
+  void abandon() override;
+
+  // Regions that a rank may have open for another at a time.
+  static constexpr int most_open = 32;
+
+ private:
+  struct Opening;                      // a region that a peer opened for me
+  struct Line;                         // what one peer writes in my board
+  struct RecordBox;                    // and its record of one round
+  struct Remote {                      // what I know of a rank
+    UcxPeer* peer = nullptr;           // null: not yet written to
+    Blob address;                      // of its worker
+    uint64_t board = 0;                // there
+    std::vector<Blob> keys;            // of its board, then of what it exposed
+    std::vector<ucp_rkey_h> unpacked;  // null: not yet
+  };
+  struct Channel {  // to and from one rank, in the call that has the slot
+    int rank = 0;
+    std::array<uint64_t, index_count + 1> counts = {};  // signals sent
+    uint64_t opened = 0;  // regions of mine; each is full after so many puts in all:
+    std::array<uint64_t, most_open> full_after = {};
+    int put_index = 0;          // their signal
+    uint64_t used = 0;          // regions that were opened for me, and that I have filled
+    size_t filled = 0;          // bytes of the next one
+    bool acknowledged = false;  // by me, all that came into my regions
+  };
+  struct Sending {
+    UcxRequest request;
+    size_t bytes;
+    int rank;
+  };
+  struct Note {  // a few bytes on their way to a board
+    UcxRequest request;
+    int rank;
+    alignas(8) std::array<std::byte, sizeof(EntryRecord)> bytes;
+  };
+  struct Slot {
+    uint64_t call = 0;  // calls of this rail that had the slot
+    std::vector<Channel> channels;
+    std::deque<Sending> sending;
+    std::deque<Note> notes;  // their bytes stay where they are
+    size_t complete = 0, in_flight_bytes = 0;
+  };
+  Channel& channel(int slot, int rank);
+  Remote& remote(int rank);
+  ucp_rkey_h key(Remote& remote, size_t memory);
+  void write(int slot, int rank, const void* bytes, size_t size, uint64_t offset);
+  void count(int slot, int rank, int index);
+  void poll(Slot& slot);
+  bool acknowledge(int slot);  // true once all that was put either way is known to be there
+  void check_peers() const;
+  size_t line_at(int slot, int writer) const;  // in a board
+  static size_t record_at(int slot, uint64_t call, int round);
+  Line& line(int slot, int writer) const;
+
+  std::shared_ptr<UcxWorker> worker_;
+  const Topology& topology_;
+  int rank_;
+  std::vector<uint64_t> processes_;
+  std::vector<Remote> remotes_;
+  std::shared_ptr<Segment> memory_;  // of the board
+  std::shared_ptr<UcxMemory> registered_;
+  std::vector<std::weak_ptr<UcxMemory>> exposed_;  // the board is number 0, then these
+  Slot slots_[slot_count];
+};
+
+}  // namespace tide
