@@ -70,14 +70,16 @@ void tell(Context& context, Input& in, const Description& d) {
   int64_t least[2] = {1, 1};  // no hash: the others see a difference
   context.least(least, 2);
   uint64_t count = words.size();
-  context.broadcast(&count, sizeof count, 0);
-  context.broadcast(words.data(), count * sizeof words[0], 0);
   uint64_t length = values.size();
-  context.broadcast(&length, sizeof length, 0);
-  context.broadcast(values.data(), length, 0);
   try {
+    context.broadcast(&count, sizeof count, 0);
     context.agree({});
-  } catch (const Error&) {
+    context.broadcast(words.data(), count * sizeof words[0], 0);
+    context.broadcast(&length, sizeof length, 0);
+    context.agree({});
+    context.broadcast(values.data(), length, 0);
+    context.agree({});
+  } catch (const Error&) {  // the other's
   }
 }
 
