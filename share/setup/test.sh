@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is needed, then stage after stage: a build (warnings are errors) and its tests.  Exits nonzero if any failed.
 usage="usage: share/setup/test.sh [--only STAGE[,STAGE...]] [ctest arguments, for example -L unit or -R allgather]
-stages: openmpi mpich (all tests with that MPI; the former under valgrind, too; both without --only), asan tsan (or both:
-sanitizers)
+stages, all of them without --only: openmpi (all tests), mpich (those that use MPI), asan tsan (or both: sanitizers)
 --mpi openmpi|mpich is the same as --only openmpi|mpich"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 test_limit_s=120 stage_limit_min=33   # of a test that sets none; of all tests of a stage
 
-only=openmpi,mpich ctest_arguments=()
+only=openmpi,mpich,asan,tsan ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --only | --mpi) only=${2:?$usage}; shift 2 ;;
