@@ -29,7 +29,7 @@ const std::vector<Family>& families() {
 
 void Soak::step() {
   usleep(static_cast<unsigned>(mix(random_(), static_cast<uint64_t>(world().rank)) % 300));  // skew
-  const uint64_t what = draw(100);
+  const uint64_t what = draw(112);
   if (what < 5) return make_place();
   if (what < 9) return free_place();
   if (what < 20) return make_list();
@@ -38,8 +38,9 @@ void Soak::step() {
   if (what < 89) return reduce();
   if (what < 93) return store_memory();
   if (what < 97) return free_memory();
-  wrong_call();
-  // Nonblocking and persistent calls: several of them open over the following steps.
+  if (what < 100) return wrong_call();
+  if (what < 106) return start_several();
+  complete_several();
 }
 
 Soak::Place* Soak::any_place(bool with_lists) {
@@ -75,6 +76,7 @@ void Soak::free_place() {
   const uint64_t at = draw(1000), comm_first = draw(2);
   if (places_.empty()) return;
   Place& place = places_[at % places_.size()];
+  if (place.flies) return;
   if (comm_first && place.list_count && !place.comm_freed) {
     place.comm.reset();
     place.comm_freed = true;
@@ -237,7 +239,54 @@ void Soak::wrong_call() {
   expect_failure_on_all(place->team, code, {buffer, arg}, {"NULL"});
 }
 
+// Requests that stay open over the following steps, blocking calls on the same communicator
+// included.
+void Soak::start_several() {
+  Place* place = any_place(false);
+  const int count = static_cast<int>(1 + draw(4));
+  const bool persistent = draw(2) == 0;
+  OperationOptions options;
+  options.inputs = static_cast<Memory>(draw(2));
+  options.outputs = static_cast<Memory>(draw(2));
+  options.op = draw(2) ? MPIX_TIDE_SUM : MPIX_TIDE_AVG;
+  const uint64_t salt = random_();
+  if (!place || place->flies) return;
+  flights_ += count;
+  place->flies = true;
+  place->persistent = persistent;
+  if (!place->comm) return;
+  place->flying = several(place->team, count, options);
+  for (const auto& operation : place->flying) {
+    operation->write(salt);
+    if (persistent) TIDE_OK(operation->init());
+    TIDE_OK(persistent ? operation->start() : operation->begin());
+  }
+}
+
+void Soak::complete_several() {
+  std::vector<Place*> fit;
+  for (Place& p : places_)
+    if (p.flies) fit.push_back(&p);
+  const uint64_t at = draw(1000);
+  if (!fit.empty()) complete(*fit[at % fit.size()]);
+}
+
+// In an order of each rank's own, by test or by wait.
+void Soak::complete(Place& place) {
+  const size_t count = place.flying.size(), first = static_cast<size_t>(world().rank);
+  for (size_t k = 0; k < count; ++k) {
+    Operation& operation = *place.flying[(first + k) % count];
+    TIDE_OK((first + k) % 2 ? operation.test_until_over() : operation.wait());
+    operation.expect_result("started in an earlier step");
+    if (place.persistent) TIDE_OK(MPIX_Tide_request_free(&operation.request));
+  }
+  place.flying.clear();
+  place.flies = false;
+}
+
 void Soak::free_everything() {
+  for (Place& place : places_)
+    if (place.flies) complete(place);
   places_.clear();
   while (!stored_.empty()) free_stored(0);  // no draw: the ranks have different numbers of them
   stored_count_ = 0;
@@ -250,7 +299,8 @@ std::string Soak::progress(int round) const {
   return "round " + std::to_string(round) + ": " + std::to_string(gathers_) + " all-gathers, " +
          std::to_string(reduces_) + " reduce-scatters, " + std::to_string(lists_) + " groups on " +
          std::to_string(comms_) + " communicators, " + std::to_string(allocs_) + " allocations, " +
-         std::to_string(errors_) + " errors, " + std::to_string(places_.size()) + " alive";
+         std::to_string(errors_) + " errors, " + std::to_string(flights_) + " requests, " +
+         std::to_string(places_.size()) + " alive";
 }
 
 }  // namespace tide_test

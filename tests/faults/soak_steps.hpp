@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "list.hpp"
+#include "operation.hpp"
 
 namespace tide_test {
 
@@ -28,8 +29,11 @@ class Soak {
     std::unique_ptr<Comm> comm;
     Team team;
     std::vector<std::unique_ptr<List>> lists;
-    int list_count = 0;       // also known outside
-    bool comm_freed = false;  // its groups live on
+    int list_count = 0;                              // also known outside
+    bool comm_freed = false;                         // its groups live on
+    std::vector<std::unique_ptr<Operation>> flying;  // started, not completed
+    bool flies = false;                              // also known outside
+    bool persistent = false;
   };
   struct Stored {  // memory that stands for a while
     unsigned char* base;
@@ -49,12 +53,15 @@ class Soak {
   void free_memory();
   void free_stored(uint64_t at);
   void wrong_call();
+  void start_several();
+  void complete_several();
+  void complete(Place& place);
 
   std::mt19937_64 random_;
   std::vector<Place> places_;
   std::vector<Stored> stored_;
   int stored_count_ = 0;  // at least stored_.size(), and the same on all ranks
-  long gathers_ = 0, reduces_ = 0, lists_ = 0, comms_ = 0, allocs_ = 0, errors_ = 0;
+  long gathers_ = 0, reduces_ = 0, lists_ = 0, comms_ = 0, allocs_ = 0, errors_ = 0, flights_ = 0;
 };
 
 }  // namespace tide_test
