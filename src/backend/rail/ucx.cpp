@@ -3,9 +3,10 @@
 #include "backend/rail/ucx.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
-#include "backend/host/node.hpp"
 #include "core/left_behind.hpp"
 
 namespace tide {
@@ -14,10 +15,11 @@ namespace {
 constexpr int record_rounds = 32;
 constexpr int count_bits = 24;
 
-template <class T>
-void append(Rail::Bytes& to, const T& value) {
-  const auto* first = reinterpret_cast<const std::byte*>(&value);
-  to.insert(to.end(), first, first + sizeof value);
+void append(Rail::Bytes& to, const void* from, size_t bytes) {
+  if (!bytes) return;
+  const size_t at = to.size();
+  to.resize(at + bytes);
+  std::memcpy(to.data() + at, from, bytes);
 }
 
 }  // namespace
@@ -79,24 +81,26 @@ std::string UcxRail::detail() const {
 }
 
 void UcxRail::connect(const Gather& gather) {
+  const uint64_t head[] = {reinterpret_cast<uint64_t>(memory_->base()), registered_->key().size()};
   Bytes mine;
-  append(mine, reinterpret_cast<uint64_t>(memory_->base()));
-  append(mine, static_cast<uint64_t>(registered_->key().size()));
-  mine.insert(mine.end(), registered_->key().begin(), registered_->key().end());
-  mine.insert(mine.end(), worker_->address().begin(), worker_->address().end());
+  append(mine, head, sizeof head);
+  append(mine, registered_->key().data(), registered_->key().size());
+  append(mine, worker_->address().data(), worker_->address().size());
   const std::vector<Bytes> all = gather(mine);
   for (size_t r = 0; r < all.size(); r++) {
-    uint64_t key_bytes = 0;
     const Bytes& said = all[r];
-    const size_t head = 2 * sizeof(uint64_t);
-    if (said.size() < head) throw Error(Kind::peer, "rank {} told no UCX address", r);
-    std::memcpy(&remotes_[r].board, said.data(), sizeof(uint64_t));
-    std::memcpy(&key_bytes, said.data() + sizeof(uint64_t), sizeof key_bytes);
-    if (key_bytes > said.size() - head) throw Error(Kind::peer, "rank {} told no UCX key", r);
-    const auto key = said.begin() + static_cast<long>(head);
-    remotes_[r].keys = {Bytes(key, key + static_cast<long>(key_bytes))};
-    remotes_[r].unpacked = {nullptr};
-    remotes_[r].address.assign(key + static_cast<long>(key_bytes), said.end());
+    Remote& remote = remotes_[r];
+    uint64_t told[2] = {};
+    if (said.size() >= sizeof told) std::memcpy(told, said.data(), sizeof told);
+    if (said.size() < sizeof told || told[1] > said.size() - sizeof told)
+      throw Error(Kind::peer, "rank {} told no UCX address; report this",
+                  topology_.comm_rank(static_cast<int>(r)));
+    remote.board = told[0];
+    remote.keys.resize(1);
+    remote.unpacked = {nullptr};
+    append(remote.keys[0], said.data() + sizeof told, told[1]);
+    append(remote.address, said.data() + sizeof told + told[1],
+           said.size() - sizeof told - told[1]);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <deque>
 
+#include "backend/host/node.hpp"
 #include "backend/rail.hpp"
 #include "backend/rail/ucx_worker.hpp"
 #include "core/memory.hpp"
