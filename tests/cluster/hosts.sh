@@ -46,7 +46,7 @@ for_each_port() { # FUNCTION ARGUMENTS...: called with process, device of both e
   for ((host = 0; host < $(< "$dir/count"); host++)); do
     local process; process=$(process_of $host) || exit 1
     for ((rail = 0; rail < $(< "$dir/rails"); rail++)); do
-      "$1" "$process" "rail$rail" "${@:2}" && "$1" "$head" "h${host}r$rail" "${@:2}" || return 1
+      "$1" "$process" "rail$rail" "${@:2}" && "$1" "$head" "r${rail}h$host" "${@:2}" || return 1
     done
   done
 }
@@ -66,8 +66,8 @@ set_loss() {
   in_net "$head" nft delete table bridge loss 2> /dev/null
   [ "$1" = 0 ] && return
   # Not on eth0: the launcher's connections are no part of what is tested.
-  in_net "$head" nft "table bridge loss { chain all { type filter hook forward priority 0; iifname \"h*r*\" \
-    numgen random mod 1000 < $1 counter drop; }; }" || skip "this kernel's netfilter cannot lose packets (numgen, bridge)"
+  in_net "$head" nft "table bridge loss { chain packets { type filter hook forward priority 0; iifname \"r*\" \
+    numgen random mod 1000 < $1 counter drop; }; }" 2> "$dir/loss.log" || skip "this kernel's netfilter cannot lose packets: $(< "$dir/loss.log")"
 }
 set_delay() {
   [ "$1" = none ] || in_net "$(process_of head)" tc qdisc add dev lo root netem delay "$1" 2> /dev/null ||
@@ -77,10 +77,14 @@ set_delay() {
 }
 down() {
   ours
-  local file process
+  local file process processes=()
   for file in "$dir"/*.pid; do  # the death of process 1 ends all that runs in its host, and its links go with it
     process=$(cat "$file" 2> /dev/null)
-    alive "$process" && kill -9 "$process" 2> /dev/null
+    [ "$process" != $$ ] && alive "$process" && processes+=("$process")
+  done
+  [ ${#processes[@]} = 0 ] || kill -9 "${processes[@]}" 2> /dev/null
+  for process in "${processes[@]}"; do
+    while alive "$process"; do sleep 0.02; done
   done
   rm -rf --one-file-system "$dir"
 }
@@ -101,7 +105,7 @@ case $1 in
   link) ours
     case ${4:-} in up | down) ;; *) die "link ... '${4:-}' is neither up nor down" ;; esac
     process=$(process_of head) || exit 1
-    in_net "$process" ip link set "h${2}r$3" "$4" || die "host $2 has no rail $3" ;;
+    in_net "$process" ip link set "r${3}h$2" "$4" || die "host $2 has no rail $3" ;;
   loss) ours; set_loss "${2:?$usage}" ;;
   delay) ours; set_delay "${2:?$usage}" ;;
   names) ours; for ((i = 0; i < $(< "$dir/count"); i++)); do echo "$(< "$dir/prefix")$i"; done ;;

@@ -63,14 +63,14 @@ done
 mv "$dir/head.unshare.pid" "$dir/head.pid"
 head=$(process_of head) || exit 1
 
-network() { # BRIDGE ADDRESS-WITHOUT-LAST DEVICE-IN-HOST PORT-SUFFIX
+network() { # BRIDGE ADDRESS-WITHOUT-LAST DEVICE-IN-HOST PORT-PREFIX
   in_net "$head" ip link add "$1" type bridge && in_net "$head" ip addr add "$2.254/24" dev "$1" &&
     in_net "$head" ip link set "$1" up || die "no bridge $1"
   local i process
   for ((i = 0; i < count; i++)); do
     process=$(process_of $i) || exit 1
-    in_net "$head" ip link add "h$i$4" type veth peer name "$3" netns "$process" &&
-      in_net "$head" ip link set "h$i$4" master "$1" up && in_net "$process" ip addr add "$2.$((i + 1))/24" dev "$3" &&
+    in_net "$head" ip link add "$4h$i" type veth peer name "$3" netns "$process" &&
+      in_net "$head" ip link set "$4h$i" master "$1" up && in_net "$process" ip addr add "$2.$((i + 1))/24" dev "$3" &&
       in_net "$process" ip link set "$3" up || die "no link from host $i to $1"
   done
 }
@@ -78,5 +78,6 @@ network mgmt "$management" eth0 e
 for ((r = 0; r < rails; r++)); do network "switch$r" "10.$net.$r" "rail$r" "r$r"; done
 set_rate "$rate"
 setsid bash "$self" guard "$owner" < /dev/null > /dev/null 2>&1 &
+echo $! > "$dir/guard.pid"
 disown
 : > "$dir/up"

@@ -33,7 +33,7 @@ float value(int r, MPI_Count i, int call) {
                                             : "OTHER",
               took_s, MPIX_Tide_error_message());
   std::fflush(stdout);
-  sleep(5);  // others may still be on their way, and one end may end all
+  sleep(3);  // others may still be on their way, and one end may end all
   _exit(0);  // MPI_Finalize could not succeed
 }
 
