@@ -93,7 +93,8 @@ case $1 in
   up) shift; . "$here/hosts_up.sh" ;;
   guard) # OWNER: the hosts end with the process that wanted them
     ours
-    while [ -e "$dir/tide-hosts" ] && kill -0 "$2" 2> /dev/null; do sleep 0.5; done
+    exec 9<> <(:)  # to rest without a process that outlives this one
+    while [ -e "$dir/tide-hosts" ] && kill -0 "$2" 2> /dev/null; do read -rt 0.5 -u 9; done
     [ ! -e "$dir/tide-hosts" ] || down ;;
   exec) ours; enter "${@:2}" ;;
   rsh) # the remote shell of both launchers: [options] HOST-NAME WORDS...; the words go to a shell, as with rsh

@@ -18,7 +18,8 @@ refuses() { ! "$@" > "$work/refusal" 2>&1; }
 same() { [ "$1" = "$2" ]; }
 processes_of() { grep -lsaz "TEST_TIDE_HOSTS_ID=$1" /proc/[0-9]*/environ | wc -l; }
 reach() { # FROM TO: nobody listens there, but somebody says so
-  on "$one" exec "$1" timeout 5 bash -c "exec 3<> /dev/tcp/$(sed -n "s/ .*n$2\$//p" "$one/names")/1" 2>&1 | grep -q refused
+  local to; to=$(sed -n "s/ .*n$2\$//p" "$one/names")
+  [[ $(on "$one" exec "$1" timeout 5 bash -c "exec 3<> /dev/tcp/$to/1" 2>&1) == *refused* ]]
 }
 
 on "$one" up 2 1 100mbit || exit
