@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // What a wire carries, without MPI: one TCP stream, one way.
-//   wire receive ADDRESS PORT           prints bytes a second, from the first byte to the last
+//   wire receive ADDRESS PORT           prints bytes a second (after 0.2 s: limiters have a burst)
 //   wire send ADDRESS PORT SECONDS
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -33,11 +33,12 @@ int receive(const sockaddr_in& address, char** argv) {
     fail("cannot listen on", argv);
   const int stream = accept(listener, nullptr, nullptr);
   std::vector<char> buffer(1 << 20);
-  double first_s = 0, last_s = 0, bytes = 0;
+  const double connected_s = now_s();
+  double first_s = connected_s, last_s = connected_s, bytes = 0;
   for (ssize_t got; (got = read(stream, buffer.data(), buffer.size())) > 0;) {
     last_s = now_s();
-    if (first_s == 0)
-      first_s = last_s;  // these bytes came before the clock started
+    if (last_s < connected_s + 0.2)
+      first_s = last_s;
     else
       bytes += static_cast<double>(got);
   }
