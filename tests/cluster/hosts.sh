@@ -4,7 +4,7 @@
 # Several hosts on one machine: each a set of namespaces (network, host name, IPC, processes, mounts) with its own /dev/shm
 # and /proc, so that MPI, UCX and Tide see machines of their own.  A head, where mpiexec runs, has a bridge for each rail
 # and one (eth0) for launchers, so that a rail may fail and the launcher live.
-#   export TEST_TIDE_HOSTS=$(mktemp -d)     where all of it is kept; every command below needs it
+#   export TEST_TIDE_HOSTS=$(mktemp -d)   where all of it is kept; every command below needs it
 #   hosts.sh up HOSTS [RAILS] [RATE]   RATE: 1gbit, say, in each direction of each host's rail; it all ends with the caller
 #   hosts.sh exec HOST COMMAND...      HOST: 0, 1, ... or head
 #   hosts.sh rate RATE|none            of all rails
@@ -15,7 +15,7 @@
 #   hosts.sh down
 # Exit status 77: not possible here, and why.
 set -uo pipefail
-usage=$(sed -n '8,17s/^# *//p' "${BASH_SOURCE[0]}")
+usage=$(sed -n '7,15s/^# *//p' "${BASH_SOURCE[0]}")
 self=$(readlink -f "${BASH_SOURCE[0]}")
 here=$(dirname "$self")
 die() { echo "hosts: $*" >&2; exit 1; }
@@ -62,7 +62,8 @@ set_rate() {
 set_loss() {
   local head; head=$(process_of head) || exit 1
   command -v nft > /dev/null || skip "packet loss needs nft (Debian: nftables)"
-  in_net "$head" nft list table bridge loss 2> /dev/null | sed -n 's/.*counter packets \([0-9]*\).*/packets lost: \1/p'
+  in_net "$head" nft list table bridge loss 2> /dev/null |
+    sed -n 's/.*counter packets \([0-9]*\).*/packets lost: \1/p'
   in_net "$head" nft delete table bridge loss 2> /dev/null
   [ "$1" = 0 ] && return
   # Not on eth0: the launcher's connections are no part of what is tested.

@@ -39,7 +39,8 @@ expect "each host has a name" refuses cmp "$work/name0" "$work/name1"
 expect "and its own /dev/shm" same "$(on "$one" exec 0 cat /dev/shm/mine) $(on "$one" exec 1 cat /dev/shm/mine)" "0 1"
 expect "and System V segments" same "$(on "$one" exec 0 ipcs -m | grep -c ^0x)" 1
 expect "and processes" [ "$(on "$one" exec 0 bash -c 'ls -d /proc/[0-9]* | wc -l')" -lt 8 ]
-expect "and two interfaces beside lo, with 2 rails three" same "$(on "$one" exec 0 ls /sys/class/net | wc -l)$(on "$two" exec 0 ls /sys/class/net | wc -l)" 34
+interfaces() { on "$1" exec 0 ls /sys/class/net | wc -l; }
+expect "and two interfaces beside lo, with 2 rails three" same "$(interfaces "$one") $(interfaces "$two")" "3 4"
 expect "hosts reach each other" reach 0 1
 
 on "$one" down

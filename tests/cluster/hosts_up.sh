@@ -57,7 +57,8 @@ start head "${prefix}head"
 for ((i = 0; i < count; i++)); do start $i "$prefix$i" --ipc --pid --fork --mount-proc --kill-child; done
 for ((i = 0; i < count; i++)); do
   for ((tries = 0; tries < 200; tries++)); do [ -e "$dir/$i.ready" ] && [ -e "$dir/head.ready" ] && break; sleep 0.02; done
-  [ -e "$dir/$i.ready" ] && [ -e "$dir/head.ready" ] || die "host $i or the head did not start: $(cat "$dir/$i.log" "$dir/head.log")"
+  [ -e "$dir/$i.ready" ] && [ -e "$dir/head.ready" ] ||
+    die "host $i or the head did not start: $(cat "$dir/$i.log" "$dir/head.log")"
   pgrep -P "$(< "$dir/$i.unshare.pid")" > "$dir/$i.pid"
 done
 mv "$dir/head.unshare.pid" "$dir/head.pid"

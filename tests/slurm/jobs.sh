@@ -29,13 +29,14 @@ slurm() { "$here/slurm.sh" exec "$@"; }
 export SLURM_MPI_TYPE=$pmi UCX_NET_DEVICES=rail0,rail1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl_tcp_if_include=${nets//$'\n'/,} OMPI_MCA_mpi_yield_when_idle=1
 shim=()
-[ ! -e "$build/tests/cluster/libtide_mpich_shim.so" ] || shim=(env LD_PRELOAD="$build/tests/cluster/libtide_mpich_shim.so")
+library=$build/tests/cluster/libtide_mpich_shim.so
+[ ! -e "$library" ] || shim=(env LD_PRELOAD="$library")
 train=("${shim[@]}" "$build/apps/train/tide-train" --data grid.nc --vars WARM,PACKED --width 24 --depth 2 --batch 128
   --no-plot --sharded --epochs 8 --checkpoint-every 2)
 
 case_cpu() {
-  slurm timeout 60 sbatch --wait --output=cpu.out "$scripts/cpu.sbatch" "${shim[@]}" "$build/tests/mpi/mpi_report" --ranks=4 --hosts=2,2 ||
-    failed "the job failed"
+  slurm timeout 60 sbatch --wait --output=cpu.out "$scripts/cpu.sbatch" "${shim[@]}" "$build/tests/mpi/mpi_report" \
+    --ranks=4 --hosts=2,2 || failed "the job failed"
   expect 'PASSED' cpu.out
   slurm timeout 60 sbatch --wait --nodes=2 --ntasks=3 --output=cpu3.out "$scripts/cpu.sbatch" "${shim[@]}" \
     "$build/tests/mpi/mpi_report" --ranks=3 --hosts=2,1 || failed "the job of 2 and 1 ranks failed"
@@ -131,13 +132,14 @@ case_alone() {
   local program=("$build/tests/faults/mpi_exact" --gtest_color=no --gtest_filter=Exact.Small)
   slurm timeout 60 srun --mpi=none -N 2 --ntasks-per-node=2 "${program[@]}" > alone.out 2>&1
   if [ "$pmi" = pmix ]; then  # Open MPI does not start without its PMI
-    expect "OMPI was not built with SLURM's PMI support|PMI" alone.out
+    expect "OMPI was not built with SLURM's PMI support" alone.out
     ! grep -q PASSED alone.out || failed "it ran without a PMI: look at what Tide said"
   else
-    [ "$(grep -c '^tide: MPI_COMM_WORLD has 1 rank, but SLURM_STEP_NUM_TASKS is 4: srun started 4 programs .*--mpi=pmi2' alone.out)" = 4 ] ||
-      failed "not every task said it once"
+    local said; said=$(grep -c '^tide: MPI_COMM_WORLD has 1 rank.*TASKS is 4: srun started 4 programs.*--mpi=pmi2' alone.out)
+    [ "$said" = 4 ] || failed "4 tasks said it $said times"
   fi
-  slurm timeout 60 srun --mpi="$pmi" -N 2 --ntasks-per-node=2 "${shim[@]}" "${program[@]}" > right.out 2>&1 || failed "the right launch failed"
+  slurm timeout 60 srun --mpi="$pmi" -N 2 --ntasks-per-node=2 "${shim[@]}" "${program[@]}" > right.out 2>&1 ||
+    failed "the right launch failed"
   ! grep '^tide:' right.out || failed "a right launch is no mistake"
 }
 "case_$case"

@@ -56,7 +56,8 @@ case ${1:-} in
   up)
     cpus=${2:-4} gpus=${3:-2}
     for tool in munged slurmctld slurmd sbatch srun; do
-      command -v $tool > /dev/null || skip "$tool is not installed (Debian: munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins)"
+      command -v $tool > /dev/null || 
+        skip "$tool is not installed (Debian: munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins)"
     done
     [ -e "$dir/tide-hosts" ] || die "no hosts in $dir"
     mountpoint -q /sys/fs/cgroup || skip "slurmd needs /sys/fs/cgroup, which is not mounted here"
@@ -72,7 +73,8 @@ case ${1:-} in
     done > "$lab/gres.conf"
     head -c 1024 /dev/urandom > "$lab/munge/key"
     chmod 600 "$lab/munge/key"
-    export TEST_TIDE_HOSTS_ID=$(< "$dir/tide-hosts")
+    TEST_TIDE_HOSTS_ID=$(< "$dir/tide-hosts")
+    export TEST_TIDE_HOSTS_ID
     # In the head there is no process 1 of its own: these are told to hosts.sh, which ends them.
     daemon head munged --foreground --force --key-file="$lab/munge/key" --socket="$lab/munge/socket" \
       --pid-file="$lab/run/munged" --log-file="$lab/munged.log" --seed-file="$lab/munge/seed"
