@@ -6,6 +6,7 @@
 //   --ranks=N          how many ranks the launcher was asked for: another size is a wrong launcher,
 //   and fails
 //   --deadline=S       seconds for the whole program (below the CTest TIMEOUT)
+//   --hosts=2,2,1      ranks of each host, host by host: other places fail (tests/cluster)
 //   --thread-multiple  initialise MPI with MPI_THREAD_MULTIPLE
 #include <execinfo.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,8 @@
 #include <ctime>
 #include <string>
 #include <vector>
+
+#include "hosts.hpp"
 
 namespace {
 
@@ -106,6 +109,15 @@ void check_launch(const char* program, const char* ranks) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
+void check_hosts(const char* counts) {
+  const std::string wrong = counts ? tide_test::wrong_hosts(counts) : "";
+  if (wrong.empty()) return;
+  std::fprintf(stderr, "[ rank %d/%d ] not the hosts that were asked for (%s): %s\n", rank, size,
+               counts, wrong.c_str());
+  sleep(1);  // the others say it as well
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 int run_cases() {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank != 0) delete listeners.Release(listeners.default_result_printer());
@@ -140,6 +152,7 @@ int main(int argc, char** argv) {
   check_launch(argv[0], value_of(argc, argv, "--ranks="));
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  check_hosts(value_of(argc, argv, "--hosts="));
   testing::InitGoogleTest(&argc, argv);
   int failed = run_cases(), any = 0;
   MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
