@@ -28,7 +28,8 @@ struct Topology {
 // Only what the table needs, and all of the machine: what other ranks may use, too, so that all
 // ranks of a node see the same.
 void choose_what_to_read(hwloc_topology_t t) {
-  unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+  unsigned long flags =
+      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 #if HWLOC_API_VERSION >= 0x00020800
   flags |= HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
            HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
