@@ -65,7 +65,8 @@ def mellanox(w, bus_id, number, interface, speed=GEN5, state=4):
 
 
 def cassini(w, bus_id, number):
-    device(w, bus_id, "0200 [17db:0501] [17db:0501] 01", GEN5 / 2, [(f"hsn{number}", 2, [])])
+    cxi = [(f"cxi{number}", 3, [])] * (number % 2)  # newer versions of hwloc list it, too
+    device(w, bus_id, "0200 [17db:0501] [17db:0501] 01", GEN5 / 2, [(f"hsn{number}", 2, [])] + cxi)
 
 
 def ethernet(w, bus_id, name, speed):
@@ -120,6 +121,7 @@ def dgx_h100(w):
         if p == 0:
             bridge(w, 0, 0, 1)
             ethernet(w, "0000:01:00.0", "eno1", 2)
+            device(w, "0000:01:00.1", "0300 [1a03:2000] [1a03:2000] 41", 0, [])  # a display, no GPU
             w.close()
 
     packages(w, 2, devices)
@@ -156,9 +158,10 @@ def cpu2(w):
 
 
 def permuted4(w):
-    """The NIC beside GPU 0, 1, 2, 3 is number 2, 0, 3, 1, by name and by bus id."""
+    """The NIC beside GPU 0, 1, 2, 3 is number 2, 0, 3, 1, by name and by bus id; GPU memory is a NUMA node, too."""
     def devices(p):
         nic = [2, 0, 3, 1][p]
+        memory(w, 4 + p, [])
         bridge(w, 0x10 * p + 9, 0, 1)
         nvidia(w, f"{0x10 * p + 9:04x}:01:00.0")
         w.close()
@@ -184,7 +187,7 @@ def cloud1(w):
 
 
 MACHINES = {"dgx_h100": (dgx_h100, range(4), range(2)), "slingshot4": (slingshot4, range(8), range(4)),
-            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(4)),
+            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(8)),
             "cloud1": (cloud1, range(2), range(1))}
 
 for name, (fill, cpus, nodes) in MACHINES.items():

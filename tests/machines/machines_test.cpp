@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -103,10 +105,28 @@ TEST(MachineFile2, WhatADgxHas) {
   EXPECT_EQ(by_cpu.numa, 1);
 }
 
+TEST(MachineFile2, CpusOfOtherRanksAreThere) {
+  std::ifstream file(path_of("cpu2.xml"));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& [all, half] :
+       {std::pair("allowed_cpuset=\"0x0000000f\"", "allowed_cpuset=\"0x3\""),
+        std::pair("allowed_nodeset=\"0x00000003\"", "allowed_nodeset=\"0x1\"")}) {
+    ASSERT_NE(text.find(all), std::string::npos);
+    text.replace(text.find(all), std::string(all).size(), half);
+  }
+  const auto half =
+      std::filesystem::temp_directory_path() / ("tide_half_" + std::to_string(getpid()));
+  std::ofstream(half) << text;
+  const Machine m = read_machine(half.string(), "test");
+  std::filesystem::remove(half);
+  EXPECT_EQ(location_on(m, {3}).numa, 1);
+  EXPECT_EQ(location_on(m, {3}).package, 1);
+}
+
 TEST(MachineFile2, SlingshotHasNumaNodesInAPackage) {
   const Machine m = read_machine(path_of("slingshot4.xml"), "test");
   ASSERT_EQ(m.nics.size(), 4u);
-  for (const Nic& nic : m.nics) EXPECT_EQ(nic.kind, Nic::slingshot);
+  for (const Nic& nic : m.nics) EXPECT_EQ(nic.kind, Nic::slingshot) << nic.name;
   const Location third = location_on(m, {4});
   EXPECT_EQ(third.package, 0);
   EXPECT_EQ(third.numa, 2);
