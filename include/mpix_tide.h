@@ -524,7 +524,10 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                that created the group and sleeps while no request is active.
                                Between nodes UNSUPPORTED (all) without MPI_THREAD_MULTIPLE
      tide_multicast            off (default), auto; [-] on, emulate
-     tide_sum_ctas, tide_landing_ctas, tide_landing_bytes_per_s, tide_device, tide_rail_devices
+     tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
+                               that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
+                               Default: the nearest
+     tide_sum_ctas, tide_landing_ctas, tide_landing_bytes_per_s, tide_device
                                for devices: accepted, without effect in this version
    For MPIX_Tide_alloc and MPIX_Tide_group_alloc: mpi_memory_alloc_kinds, tide_share and
      tide_memory               auto or system; [-] cuda: the default of mpi_memory_alloc_kinds
@@ -533,6 +536,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      TIDE_CHECK                0 (default), or 1: where addresses are new, and in every 64th call,
                                a call checks that the process has their memory (BUFFER, all)
      TIDE_FAKE_NODES           0,0,1,1,...: node of each rank of MPI_COMM_WORLD, for rehearsals
+     TIDE_HWLOC_XML            file that lstopo wrote: a machine that stands for this one
      TIDE_FORCE                x=value,...: wins over info keys
      TIDE_ALLOW_MULTICAST      for devices */
 

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "rails.hpp"
 #include "tool.hpp"
 
 namespace info {
 
 struct Options {
-  bool topology = false, paths = false, config = false, environment = false;  // sections
+  bool topology = false, paths = false, rails = false, config = false;  // sections
+  bool environment = false;
+  RailOptions rail;
   bool json = false;
 };
 

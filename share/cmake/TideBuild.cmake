@@ -16,7 +16,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 # Declared, but not in this version: silence would look like success.
-foreach(feature CUDA NCCL KOKKOS HWLOC)
+foreach(feature CUDA NCCL KOKKOS)
   set(TIDE_HAVE_${feature} 0)
   if(TIDE_WITH_${feature})
     message(FATAL_ERROR "TIDE_WITH_${feature}=ON: not in this version of Tide (${PROJECT_VERSION}).  "
@@ -53,6 +53,29 @@ foreach(package fmt=libfmt-dev nlohmann_json=nlohmann-json3-dev)
                         "prefix to CMAKE_PREFIX_PATH.")
   endif()
 endforeach()
+
+set(TIDE_HAVE_HWLOC 0)
+set(TIDE_HWLOC_LIBRARY "")
+set(TIDE_HWLOC_INCLUDE_DIR "")
+if(TIDE_WITH_HWLOC)
+  find_path(HWLOC_HEADER_DIR hwloc.h)
+  find_library(HWLOC_LIBRARY_FILE hwloc)
+  mark_as_advanced(HWLOC_HEADER_DIR HWLOC_LIBRARY_FILE)
+  set(hwloc_version 0)
+  if(HWLOC_HEADER_DIR AND HWLOC_LIBRARY_FILE)
+    file(STRINGS ${HWLOC_HEADER_DIR}/hwloc.h hwloc_version REGEX "^#define HWLOC_API_VERSION 0x")
+    string(REGEX REPLACE ".*(0x[0-9a-fA-F]+).*" "\\1" hwloc_version "${hwloc_version}")
+  endif()
+  math(EXPR hwloc_version "${hwloc_version} + 0")
+  if(hwloc_version GREATER_EQUAL 132352 AND hwloc_version LESS 196608)  # 0x020500, 0x030000
+    set(TIDE_HAVE_HWLOC 1)
+    set(TIDE_HWLOC_LIBRARY ${HWLOC_LIBRARY_FILE})
+    set(TIDE_HWLOC_INCLUDE_DIR ${HWLOC_HEADER_DIR})
+  else()
+    message(STATUS "hwloc left out: none found from 2.5 on and before 3, so that transports choose their NICs "
+                   "themselves.  Debian: apt-get install libhwloc-dev")
+  endif()
+endif()
 
 # Ours only: warnings, exact floating point, sanitizers.
 add_library(tide_options INTERFACE)

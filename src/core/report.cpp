@@ -7,6 +7,7 @@
 
 #include "core/call.hpp"
 #include "core/group.hpp"
+#include "core/machine_read.hpp"
 #include "core/settings.hpp"
 #include "mpix_tide.h"
 
@@ -97,6 +98,7 @@ std::string config_text() {
   j["backends"] = Json::array({"host"});
   j["rails"] = Json::array({"mpi"});
   j["isa"] = name(isa());
+  j["hwloc"] = has_hwloc();
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(library, &length);

@@ -9,6 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/machine_read.hpp"
+#include "core/rail_devices.hpp"
 
 extern char** environ;
 
@@ -42,7 +44,10 @@ const std::vector<Setting>& all_settings() {
       {"tide_progress", "poll", "poll|thread", "who drives calls between the user's calls",
        S::group, true},
       {"tide_device", "", "text", "CUDA device of this rank", S::group, false},
-      {"tide_rail_devices", "", "text", "network device of each rail", S::group, false},
+      {"tide_rail_devices", "", "text",
+       "NICs of local ranks 0, 1, ...: mlx5_0,mlx5_1; + joins several, ; does for , in TIDE_FORCE; "
+       "empty: the nearest",
+       S::group, false},
       {"TIDE_ALLOW_MULTICAST", "0", "0|1",
        "permits NVSwitch multicast where everything else asks for it", S::environment, false},
       {"TIDE_CHECK", "0", "0|1",
@@ -52,6 +57,9 @@ const std::vector<Setting>& all_settings() {
        "node number of each rank of MPI_COMM_WORLD (0,0,1,1,2), for tests and rehearsals",
        S::environment, false},
       {"TIDE_FORCE", "", "text", "x=value,...: wins over info keys", S::environment, false},
+      {"TIDE_HWLOC_XML", "", "text",
+       "file of lstopo that stands for this machine, for tests and rehearsals", S::environment,
+       false},
       {"TIDE_LOG", "warn", "error|warn|info|debug", "what is logged", S::environment, false},
   };
   return table;
@@ -126,6 +134,12 @@ static void check_value(const Setting& s, const std::string& value) {
 #endif
   if (name == "tide_memory" && value == "cuda") refuse("auto or system");
   if (name == "tide_multicast" && value != "off" && value != "auto") refuse("off or auto");
+  if (name == "tide_rail_devices") parse_rail_devices(value);
+  if (name == "TIDE_HWLOC_XML" && !value.empty() && !has_hwloc())
+    throw Error(
+        Kind::unsupported,
+        "TIDE_HWLOC_XML: this build has no hwloc; configure Tide with -DTIDE_WITH_HWLOC=ON, "
+        "or unset the variable");
   if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
                                      std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);

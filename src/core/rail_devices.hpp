@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The text of TIDE_RAIL_DEVICES and info tide_rail_devices: the devices of local ranks 0, 1, ...,
+// and again from the first; , or ; between ranks, + between several devices of one rank.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tide {
+
+// By local rank; empty for an empty text.  Error{arg} names the first item that is wrong.
+std::vector<std::vector<std::string>> parse_rail_devices(const std::string& text);
+
+}  // namespace tide
