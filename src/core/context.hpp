@@ -39,6 +39,7 @@ struct Peer {            // facts about a rank of the communicator, gathered onc
 };
 
 class Group;
+class Settings;
 
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
@@ -114,7 +115,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // The rail that joins the nodes (tide_rail), and why not a better one; null on one node.  It
   // lives as long as the context.  Error{unsupported} on all ranks where some rank has not what was
   // asked for.
-  Rail* rail(const std::string& wanted, std::string& why_not_better);
+  Rail* rail(const Settings& settings, std::string& why_not_better);
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   uint64_t next_group() { return ++groups_; }
 
@@ -143,7 +144,8 @@ class Context : public std::enable_shared_from_this<Context> {
   void gather_facts();
   void part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached);
   void attach_nodes();
-  void make_ucx_rail();
+  void make_ucx_rail(const std::string& asked);
+  std::vector<std::string> rail_devices(const std::string& asked, std::string& why);
   void expose(WorkspaceSet& workspace);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);

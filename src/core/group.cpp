@@ -47,7 +47,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
     description.emplace(group->params_, first_row != nullptr, first_row, ranks, group->settings_);
   });
   description->compare(context);
-  group->rail_ = context.rail(group->settings_.text("tide_rail"), group->why_not_better_rail_);
+  group->rail_ = context.rail(group->settings_, group->why_not_better_rail_);
   group->number_ = context.next_group();
   group->limit_s_ = limit_s;
   group->checks_ = group->settings_.text("TIDE_CHECK") == "1";

@@ -129,10 +129,11 @@ std::optional<Error> Process::open_mailbox() {
 }
 
 #if TIDE_HAVE_UCX
-std::shared_ptr<UcxWorker> Process::ucx(const std::string& devices) {
+std::shared_ptr<UcxWorker> Process::ucx(const std::string& device) {
   const std::lock_guard lock(mutex_);
-  if (!ucx_) ucx_ = UcxWorker::make(devices);
-  return ucx_;
+  auto& worker = ucx_[device];
+  if (!worker) worker = UcxWorker::make(device);
+  return worker;
 }
 #endif
 
@@ -190,7 +191,7 @@ void Process::at_finalize() {
   progress_->drain();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();
-  ucx_.reset();
+  ucx_.clear();
   memory.clear();
 }
 

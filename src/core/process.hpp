@@ -8,13 +8,16 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/machine_read.hpp"
 #include "core/memory.hpp"
 #include "core/where.hpp"
 
@@ -41,9 +44,10 @@ class Process {
   std::optional<Error> open_mailbox();
   Mailbox& mailbox() { return *mailbox_; }
   Progress& progress() { return *progress_; }
-  // UCX in this process, opened at first use; later calls give the same, whatever their devices.
-  // Error{unsupported} where it cannot be used.
-  std::shared_ptr<UcxWorker> ucx(const std::string& devices);
+  MachineOnce machine;  // this node, as hwloc sees it
+  // UCX on a network device (empty: as UCX chooses), opened at first use.  Error{unsupported} where
+  // it cannot be used.
+  std::shared_ptr<UcxWorker> ucx(const std::string& device);
   MemoryRegistry memory;
   // Calls that use addresses of peers just now.  What peers freed stays mapped until there is none.
   std::atomic<int> calls_moving = 0;
@@ -68,7 +72,7 @@ class Process {
   mutable std::mutex mutex_;
   std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<Progress> progress_;
-  std::shared_ptr<UcxWorker> ucx_;
+  std::map<std::string, std::shared_ptr<UcxWorker>> ucx_;  // by device
   const Context* waits_on_ = nullptr;
   Where waits_where_;
   double waits_at_s_ = 0;

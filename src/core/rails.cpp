@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which transport joins the nodes: the one that was asked for, or the best that every rank has. All
 // ranks decide alike, from what they told each other.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "backend/rail/mpi.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/rail_table.hpp"
+#include "core/settings.hpp"
 #if TIDE_HAVE_UCX
 #include "backend/rail/ucx.hpp"
 #endif
@@ -35,8 +40,9 @@ std::vector<Rail::Bytes> Context::gather_blobs(const Rail::Bytes& mine) {
   return result;
 }
 
-Rail* Context::rail(const std::string& wanted, std::string& why_not_better) {
+Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
   if (topology_.nodes() == 1) return nullptr;
+  const std::string& wanted = settings.text("tide_rail");
   if (!mpi_rail_) mpi_rail_ = std::make_unique<MpiRail>(dup_, topology_);
   if (wanted == "mpi") {
     why_not_better = "rail: tide_rail = mpi";
@@ -46,7 +52,7 @@ Rail* Context::rail(const std::string& wanted, std::string& why_not_better) {
     why_not_better = "rail: nodes share a host, where MPI's shared memory is the shortest way";
     return mpi_rail_.get();
   }
-  if (!ucx_rail_ && why_no_ucx_.empty()) make_ucx_rail();
+  if (!ucx_rail_ && why_no_ucx_.empty()) make_ucx_rail(settings.text("tide_rail_devices"));
   if (ucx_rail_) return ucx_rail_.get();
   if (wanted == "ucx")
     throw Error(Kind::unsupported, "tide_rail = ucx: {}; use auto or mpi", why_no_ucx_);
@@ -55,13 +61,48 @@ Rail* Context::rail(const std::string& wanted, std::string& why_not_better) {
 }
 
 #if TIDE_HAVE_UCX
+// Ports of verbs devices have numbers for UCX.
+static std::string ucx_name(const std::string& device) {
+  const bool verbs = access(("/sys/class/infiniband/" + device).c_str(), F_OK) == 0;
+  return verbs ? device + ":1" : device;
+}
+
+// Of this rank, and why these.  Empty: as UCX chooses.
+std::vector<std::string> Context::rail_devices(const std::string& asked, std::string& why) {
+  const Machine& machine = process_.machine.get();
+  const std::vector<Location> all = gather_all(location_here(machine));
+  const int local = topology_.local(rank_);
+  why = "UCX's choice";
+  if (local >= topology_.rails()) return {};
+  if (asked.empty() && std::getenv("UCX_NET_DEVICES"))
+    return why = "UCX_NET_DEVICES", std::vector<std::string>();
+  if (asked.empty() && !machine.live) return {};
+  std::vector<Location> carriers;
+  for (int l = 0; l < topology_.rails(); l++)
+    carriers.push_back(all[static_cast<size_t>(topology_.comm_rank(topology_.rank(node(), l)))]);
+  const RailTable table = rail_table_of_node(machine, carriers, asked);
+  if (table.rows.empty()) return why += ": " + table.why_empty, std::vector<std::string>();
+  const RailRow& mine = table.rows[static_cast<size_t>(local)];
+  why = mine.reason;
+  std::vector<std::string> names;
+  for (const std::string& device : mine.devices) names.push_back(ucx_name(device));
+  return names;
+}
+
 // A rank that has no UCX tells the others; that is no error of theirs.
-void Context::make_ucx_rail() {
+void Context::make_ucx_rail(const std::string& asked) {
   std::unique_ptr<Rail> mine;
+  std::string chosen;
+  std::vector<std::string> devices;
+  together([&] { process_.machine.get(); });
+  devices = rail_devices(asked, chosen);
+  if (devices.empty()) devices = {""};
   try {
     std::vector<uint64_t> processes;
     for (const Peer& p : peers_) processes.push_back(p.process);
-    mine = std::make_unique<UcxRail>(process_.ucx(""), topology_, rank_, std::move(processes));
+    std::vector<std::shared_ptr<UcxWorker>> workers;
+    for (const std::string& device : devices) workers.push_back(process_.ucx(device));
+    mine = std::make_unique<UcxRail>(workers, topology_, rank_, std::move(processes), chosen);
   } catch (const std::exception& e) {
     why_no_ucx_ = e.what();
   }
@@ -88,7 +129,9 @@ void Context::make_ucx_rail() {
   driven_ = ucx_rail_.get();
 }
 #else
-void Context::make_ucx_rail() { why_no_ucx_ = "this Tide was built without UCX (TIDE_WITH_UCX)"; }
+void Context::make_ucx_rail(const std::string&) {
+  why_no_ucx_ = "this Tide was built without UCX (TIDE_WITH_UCX)";
+}
 #endif
 
 // Collective, where there is a rail that must know the workspace.

@@ -20,6 +20,10 @@ for i in "${!ranks[@]}"; do
 done
 joined() { paste -sd, <<< "$("$hosts" "$1")"; }
 export UCX_NET_DEVICES=${UCX_NET_DEVICES:-$(joined rails)}
+# A rail's device for each rank of a host, or all of them where there are fewer ranks.
+fewest=$(sort -n <<< "${counts//,/$'\n'}" | head -n 1)
+between=,; [ "$fewest" -ge "$("$hosts" rails | wc -l)" ] || between=+
+export TIDE_RAIL_DEVICES=${TIDE_RAIL_DEVICES:-$(paste -sd$between <<< "$("$hosts" rails)")}
 nets=${TEST_TIDE_NETS:-$(joined nets)}
 management=${nets%%.*}.$(cut -d. -f2 <<< "$nets").255.0/24
 case $("$mpiexec" --version 2>&1 < /dev/null) in

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/rail/ucx.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -10,21 +9,12 @@
 #include "core/left_behind.hpp"
 
 namespace tide {
-namespace {
 
 constexpr int record_rounds = 32;
 constexpr int count_bits = 24;
+constexpr int all_here = index_count;  // one more index: all that was put has come
 
-void append(Rail::Bytes& to, const void* from, size_t bytes) {
-  if (!bytes) return;
-  const size_t at = to.size();
-  to.resize(at + bytes);
-  std::memcpy(to.data() + at, from, bytes);
-}
-
-}  // namespace
-
-struct UcxRail::Opening {  // a region for the reader of this line
+struct UcxRail::Opening {  // for the reader of this line
   uint64_t address, bytes;
   uint64_t memory;  // number of the exposed memory
 };
@@ -33,7 +23,7 @@ struct UcxRail::RecordBox {
   std::atomic<uint64_t> call;
 };
 struct alignas(64) UcxRail::Line {
-  std::atomic<uint64_t> count[index_count + 1];  // the last: all that was put has come
+  std::atomic<uint64_t> count[most_paths][index_count + 1];
   Opening openings[most_open];
 };
 
@@ -56,80 +46,73 @@ UcxRail::Line& UcxRail::line(int slot, int writer) const {
   return *reinterpret_cast<Line*>(static_cast<char*>(memory_->base()) + line_at(slot, writer));
 }
 
-UcxRail::UcxRail(std::shared_ptr<UcxWorker> worker, const Topology& topology, int rank,
-                 std::vector<uint64_t> processes)
-    : worker_(std::move(worker)),
-      topology_(topology),
+UcxRail::UcxRail(const std::vector<std::shared_ptr<UcxWorker>>& workers, const Topology& topology,
+                 int rank, std::vector<uint64_t> processes, std::string chosen)
+    : topology_(topology),
       rank_(rank),
       processes_(std::move(processes)),
-      remotes_(processes_.size()) {
+      chosen_(std::move(chosen)) {
   const int last = topology_.rank(topology_.nodes() - 1, 0);
   const size_t bytes = line_at(slot_count - 1, last) + sizeof(Line);
   memory_ = Segment::create(bytes);
   memory_->close_descriptor();
-  registered_ = std::make_shared<UcxMemory>(worker_, memory_->base(), bytes);
+  for (const auto& worker : workers)
+    if (paths_.size() < most_paths)
+      paths_.push_back(
+          std::make_unique<UcxPath>(worker, processes_.size(), memory_->base(), bytes));
 }
 
+// Peers that go on after the communicator was given up may still write to the board, and UCX read
+// what it has not sent.
 UcxRail::~UcxRail() {
-  for (const Remote& remote : remotes_)
-    for (ucp_rkey_h key : remote.unpacked)
-      if (key) worker_->release(key);
+  if (!abandoned_) return;
+  never_free(memory_);
+  never_free_value(std::move(paths_));
+  for (Slot& slot : slots_) never_free_value(std::move(slot.notes));
 }
 
 std::string UcxRail::detail() const {
-  return worker_->devices().empty() ? "devices as UCX chooses" : worker_->devices();
+  std::string text;
+  for (const auto& path : paths_) text += (text.empty() ? "" : "+") + path->device();
+  return text.empty() ? chosen_ : text + " (" + chosen_ + ")";
 }
 
+// Paths meet by number: a rank with fewer of them is written to over those.
 void UcxRail::connect(const Gather& gather) {
-  const uint64_t head[] = {reinterpret_cast<uint64_t>(memory_->base()), registered_->key().size()};
-  Bytes mine;
-  append(mine, head, sizeof head);
-  append(mine, registered_->key().data(), registered_->key().size());
-  append(mine, worker_->address().data(), worker_->address().size());
-  const std::vector<Bytes> all = gather(mine);
-  for (size_t r = 0; r < all.size(); r++) {
-    const Bytes& said = all[r];
-    Remote& remote = remotes_[r];
-    uint64_t told[2] = {};
-    if (said.size() >= sizeof told) std::memcpy(told, said.data(), sizeof told);
-    if (said.size() < sizeof told || told[1] > said.size() - sizeof told)
-      throw Error(Kind::peer, "rank {} told no UCX address; report this",
-                  topology_.comm_rank(static_cast<int>(r)));
-    remote.board = told[0];
-    remote.keys.resize(1);
-    remote.unpacked = {nullptr};
-    append(remote.keys[0], said.data() + sizeof told, told[1]);
-    append(remote.address, said.data() + sizeof told + told[1],
-           said.size() - sizeof told - told[1]);
+  for (size_t k = 0; k < most_paths; k++) {
+    const bool mine = k < paths_.size();
+    const std::vector<Bytes> all = gather(mine ? paths_[k]->introduction() : Bytes());
+    if (k == 0) paths_of_.assign(all.size(), 0);
+    bool any = false;
+    for (size_t r = 0; r < all.size(); r++) {
+      any |= !all[r].empty();
+      if (!mine || all[r].empty()) continue;
+      paths_[k]->meet(r, processes_[r], all[r]);
+      paths_of_[r]++;
+    }
+    if (!any) break;
+    ways_++;
   }
 }
 
+// Holds the memory on every path.
 std::shared_ptr<const void> UcxRail::expose(void* base, size_t bytes) {
-  auto memory = bytes ? std::make_shared<UcxMemory>(worker_, base, bytes) : nullptr;
-  exposed_.push_back(memory);
-  return memory;
+  auto all = std::make_shared<std::vector<std::shared_ptr<UcxMemory>>>();
+  for (const auto& path : paths_) all->push_back(path->expose(base, bytes));
+  return all;
 }
 
 void UcxRail::tell_exposed(const Gather& gather) {
-  const auto last = exposed_.back().lock();
-  const std::vector<Bytes> keys = gather(last ? last->key() : Bytes());
-  for (size_t r = 0; r < keys.size(); r++) {
-    remotes_[r].keys.push_back(keys[r]);
-    remotes_[r].unpacked.push_back(nullptr);
+  for (int k = 0; k < ways_; k++) {
+    const auto mine = static_cast<size_t>(k) < paths_.size() ? paths_[k].get() : nullptr;
+    const std::vector<Bytes> keys = gather(mine ? mine->last_key() : Bytes());
+    for (size_t r = 0; mine && r < keys.size(); r++)
+      if (k < paths_of_[r]) mine->learn(r, keys[r]);
   }
 }
 
-UcxRail::Remote& UcxRail::remote(int rank) {
-  Remote& r = remotes_[static_cast<size_t>(rank)];
-  if (!r.peer) r.peer = &worker_->connect(processes_[static_cast<size_t>(rank)], r.address);
-  return r;
-}
-
-ucp_rkey_h UcxRail::key(Remote& r, size_t memory) {
-  if (memory >= r.keys.size() || r.keys[memory].empty())
-    throw Error(Kind::peer, "a peer opened memory number {}, which it has not exposed", memory);
-  if (!r.unpacked[memory]) r.unpacked[memory] = worker_->unpack(*r.peer, r.keys[memory]);
-  return r.unpacked[memory];
+void UcxRail::drive() {
+  for (const auto& path : paths_) path->progress();
 }
 
 UcxRail::Channel& UcxRail::channel(int s, int rank) {
@@ -140,32 +123,37 @@ UcxRail::Channel& UcxRail::channel(int s, int rank) {
   return channels.back();
 }
 
-void UcxRail::write(int s, int rank, const void* bytes, size_t size, uint64_t offset) {
-  Slot& slot = slots_[s];
-  Remote& r = remote(rank);
-  Note& note = slot.notes.emplace_back();
+void UcxRail::write(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
+  Note& note = slots_[s].notes.emplace_back();
   note.rank = rank;
+  note.path = path;
   std::memcpy(note.bytes.data(), bytes, size);
-  note.request =
-      worker_->put(*r.peer, note.bytes.data(), size, r.board + offset, key(r, 0), nullptr);
+  UcxPath& way = *paths_[static_cast<size_t>(path)];
+  const auto r = static_cast<size_t>(rank);
+  note.request = way.put(r, note.bytes.data(), size, 0, way.board_of(r) + offset);
 }
 
-void UcxRail::count(int s, int rank, int index) {
-  const uint64_t n = ++channel(s, rank).counts[static_cast<size_t>(index)];
+void UcxRail::count(int s, int rank, int path, int index) {
+  const auto p = static_cast<size_t>(path), i = static_cast<size_t>(index);
+  const uint64_t n = ++channel(s, rank).counts[p][i];
   const uint64_t word = slots_[s].call << count_bits | n;
-  worker_->fence();
-  write(s, rank, &word, sizeof word,
-        line_at(s, rank_) + offsetof(Line, count) + static_cast<size_t>(index) * sizeof(uint64_t));
+  paths_[p]->fence();
+  write(s, rank, path, &word, sizeof word,
+        line_at(s, rank_) + offsetof(Line, count) + (p * (index_count + 1) + i) * sizeof(uint64_t));
+}
+
+bool UcxRail::counted(int s, int rank, int path, int index, uint64_t until) const {
+  return line(s, rank).count[path][index].load(std::memory_order_acquire) >=
+         (slots_[s].call << count_bits | until);
 }
 
 void UcxRail::begin(int s) {
   Slot& slot = slots_[s];
   slot.call++;
   for (Channel& c : slot.channels) {
-    c.counts = {};
-    c.opened = c.used = 0;
-    c.filled = 0;
-    c.acknowledged = false;
+    const int rank = c.rank;
+    c = Channel();
+    c.rank = rank;
   }
   slot.complete = slot.in_flight_bytes = 0;
 }
@@ -173,9 +161,9 @@ void UcxRail::begin(int s) {
 void UcxRail::send_record(int s, int peer, int round, const EntryRecord& record) {
   const uint64_t call = slots_[s].call;
   const size_t at = record_at(s, call, round);
-  write(s, peer, &record, sizeof record, at + offsetof(RecordBox, record));
-  worker_->fence();
-  write(s, peer, &call, sizeof call, at + offsetof(RecordBox, call));
+  write(s, peer, 0, &record, sizeof record, at + offsetof(RecordBox, record));
+  paths_[0]->fence();
+  write(s, peer, 0, &call, sizeof call, at + offsetof(RecordBox, call));
 }
 
 bool UcxRail::receive_record(int s, int, int round, EntryRecord& record) {
@@ -190,18 +178,15 @@ bool UcxRail::receive_record(int s, int, int round, EntryRecord& record) {
 void UcxRail::open(int s, int peer, const Incoming& incoming, void* address) {
   Channel& c = channel(s, peer);
   const size_t place = c.opened % most_open;
-  const bool again = c.opened >= most_open;
-  if (again && !arrived(s, peer, c.put_index, c.full_after[place]))
+  if (c.opened >= most_open && !arrived(s, peer, c.put_index, c.full_after[place]))
     throw Error(Kind::intern, "more than {} regions are open for a peer; report this", most_open);
   const uint64_t before = c.opened ? c.full_after[(c.opened - 1) % most_open] : 0;
   c.full_after[place] = before + (incoming.bytes + incoming.chunk - 1) / incoming.chunk;
   c.put_index = incoming.signal;
   c.opened++;
-  Opening opening{reinterpret_cast<uint64_t>(address), incoming.bytes, 0};
-  for (size_t k = 0; k < exposed_.size(); k++)
-    if (const auto memory = exposed_[k].lock(); memory && memory->holds(address))
-      opening.memory = k + 1;
-  write(s, peer, &opening, sizeof opening,
+  const Opening opening{reinterpret_cast<uint64_t>(address), incoming.bytes,
+                        paths_[0]->number_of(address)};
+  write(s, peer, 0, &opening, sizeof opening,
         line_at(s, rank_) + offsetof(Line, openings) + place * sizeof opening);
 }
 
@@ -209,20 +194,19 @@ void UcxRail::put(int s, const Put& put, const void* source) {
   Slot& slot = slots_[s];
   Channel& c = channel(s, put.peer);
   const Opening opening = line(s, put.peer).openings[c.used % most_open];
-  if (put.bytes > opening.bytes - c.filled)
+  if (c.filled > opening.bytes || put.bytes > opening.bytes - c.filled)
     throw Error(Kind::peer, "a peer opened {} bytes, of which {} are filled, for a put of {}",
                 opening.bytes, c.filled, put.bytes);
-  std::shared_ptr<UcxMemory> from;
-  for (const auto& exposed : exposed_)
-    if (auto memory = exposed.lock(); memory && memory->holds(source)) from = std::move(memory);
-  Remote& r = remote(put.peer);
-  slot.sending.push_back({worker_->put(*r.peer, source, put.bytes, opening.address + c.filled,
-                                       key(r, opening.memory), from.get()),
-                          put.bytes, put.peer});
+  const auto to = static_cast<size_t>(put.peer);
+  const int ways = paths_of_[to];
+  const int path = static_cast<int>(c.puts++ % static_cast<uint64_t>(ways));
+  slot.sending.push_back({paths_[static_cast<size_t>(path)]->put(
+                              to, source, put.bytes, opening.memory, opening.address + c.filled),
+                          put.bytes, put.peer, path});
   slot.in_flight_bytes += put.bytes;
   c.filled += put.bytes;
   if (c.filled == opening.bytes) c.used++, c.filled = 0;
-  count(s, put.peer, put.signal);
+  count(s, put.peer, path, put.signal);
 }
 
 bool UcxRail::may_put(int s, size_t bytes, size_t cap) const {
@@ -230,16 +214,21 @@ bool UcxRail::may_put(int s, size_t bytes, size_t cap) const {
   return slot.sending.empty() || slot.in_flight_bytes + bytes <= cap;
 }
 
-void UcxRail::signal(int s, int peer, int index) { count(s, peer, index); }
+void UcxRail::signal(int s, int peer, int index) { count(s, peer, 0, index); }
 
+// Puts come over the paths in turn: the first `until` are here once each path has brought its part.
 bool UcxRail::arrived(int s, int peer, int index, uint64_t until) {
-  return line(s, peer).count[index].load(std::memory_order_acquire) >=
-         (slots_[s].call << count_bits | until);
+  const bool of_puts = index == landed || index >= round_0;
+  const uint64_t ways = of_puts ? static_cast<uint64_t>(paths_of_[static_cast<size_t>(peer)]) : 1;
+  for (uint64_t k = 0; k < ways && k < until; k++)
+    if (!counted(s, peer, static_cast<int>(k), index, (until - k + ways - 1) / ways)) return false;
+  return true;
 }
 
 void UcxRail::poll(Slot& slot) {
   const auto done = [&](auto& what) {
-    return worker_->test(*remotes_[static_cast<size_t>(what.rank)].peer, what.request);
+    return paths_[static_cast<size_t>(what.path)]->test(static_cast<size_t>(what.rank),
+                                                        what.request);
   };
   while (!slot.sending.empty() && done(slot.sending.front())) {
     slot.in_flight_bytes -= slot.sending.front().bytes;
@@ -255,18 +244,17 @@ size_t UcxRail::puts_complete(int s) {
 }
 
 void UcxRail::check_peers() const {
-  if (!worker_->failed()) return;
-  for (size_t r = 0; r < remotes_.size(); r++)
-    if (const UcxPeer* peer = remotes_[r].peer; peer && peer->fault != UCS_OK)
+  const char* why = "";
+  for (const auto& path : paths_)
+    if (const int rank = path->failed(why); rank >= 0)
       throw Error(Kind::peer,
                   "the connection to rank {} is lost (UCX: {}); that rank, its host or the network "
                   "is gone: end the job",
-                  topology_.comm_rank(static_cast<int>(r)),
-                  ucs_status_string(static_cast<ucs_status_t>(peer->fault.load())));
+                  topology_.comm_rank(rank), why);
 }
 
 void UcxRail::progress(int s) {
-  worker_->progress();
+  drive();
   poll(slots_[s]);
   check_peers();
 }
@@ -278,11 +266,11 @@ bool UcxRail::acknowledge(int s) {
   for (Channel& c : slots_[s].channels) {
     if (c.opened && !c.acknowledged &&
         arrived(s, c.rank, c.put_index, c.full_after[(c.opened - 1) % most_open])) {
-      count(s, c.rank, index_count);
+      count(s, c.rank, 0, all_here);
       c.acknowledged = true;
     }
     all &= !c.opened || c.acknowledged;
-    all &= !c.used || arrived(s, c.rank, index_count, 1);
+    all &= !c.used || counted(s, c.rank, 0, all_here, 1);
   }
   return all;
 }
@@ -297,16 +285,6 @@ int UcxRail::awaited(int s) {
   const Slot& slot = slots_[s];
   if (!slot.sending.empty()) return slot.sending.front().rank;
   return slot.notes.empty() ? -1 : slot.notes.front().rank;
-}
-
-// Peers that go on may still write to the board, and UCX read what it has not sent.
-void UcxRail::abandon() {
-  never_free(memory_);
-  never_free(registered_);
-  for (Slot& slot : slots_) {
-    never_free_value(std::move(slot.notes));
-    slot = Slot();
-  }
 }
 
 }  // namespace tide

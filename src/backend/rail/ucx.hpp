@@ -2,30 +2,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rail over UCX: data is put straight into the peer's workspace, then a counter that cannot
 // overtake it into the peer's board.  A board has one writer per word, and its words carry the
-// call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.
+// call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.  Puts go over
+// the rail's devices in turn; each device has counters of its own.
 #pragma once
 #include <array>
 #include <deque>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "backend/host/node.hpp"
 #include "backend/rail.hpp"
-#include "backend/rail/ucx_worker.hpp"
+#include "backend/rail/ucx_path.hpp"
 #include "core/memory.hpp"
 
 namespace tide {
 
 class UcxRail : public Rail {
  public:
-  // `processes`: of each rank, node-major (Process::number).
-  UcxRail(std::shared_ptr<UcxWorker> worker, const Topology& topology, int rank,
-          std::vector<uint64_t> processes);
+  // One worker for each device, at most most_paths.  `processes`: of each rank, node-major
+  // (Process::number).  chosen: why these devices.
+  UcxRail(const std::vector<std::shared_ptr<UcxWorker>>& workers, const Topology& topology,
+          int rank, std::vector<uint64_t> processes, std::string chosen);
   ~UcxRail() override;
   const char* name() const override { return "ucx"; }
   std::string detail() const override;
   void connect(const Gather& gather) override;
   std::shared_ptr<const void> expose(void* base, size_t bytes) override;
   void tell_exposed(const Gather& gather) override;
-  void drive() override { worker_->progress(); }
+  void drive() override;
   void begin(int slot) override;
   void send_record(int slot, int peer, int round, const EntryRecord& record) override;
   bool receive_record(int slot, int peer, int round, EntryRecord& record) override;
@@ -38,40 +43,35 @@ class UcxRail : public Rail {
   void progress(int slot) override;
   bool idle(int slot) override;
   int awaited(int slot) override;
-  void abandon() override;
+  void abandon() override { abandoned_ = true; }
 
+  static constexpr int most_paths = 4;
   // Regions that a rank may have open for another at a time.
   static constexpr int most_open = 32;
 
  private:
-  struct Opening;                      // a region that a peer opened for me
-  struct Line;                         // what one peer writes in my board
-  struct RecordBox;                    // and its record of one round
-  struct Remote {                      // what I know of a rank
-    UcxPeer* peer = nullptr;           // null: not yet written to
-    Blob address;                      // of its worker
-    uint64_t board = 0;                // there
-    std::vector<Blob> keys;            // of its board, then of what it exposed
-    std::vector<ucp_rkey_h> unpacked;  // null: not yet
-  };
-  struct Channel {  // to and from one rank, in the call that has the slot
+  struct Opening;    // a region that a peer opened for me
+  struct Line;       // what one peer writes in my board
+  struct RecordBox;  // and its record of one round
+  struct Channel {   // to and from one rank, in the call that has the slot
     int rank = 0;
-    std::array<uint64_t, index_count + 1> counts = {};  // signals sent
+    std::array<std::array<uint64_t, index_count + 1>, most_paths> counts = {};  // signals sent
     uint64_t opened = 0;  // regions of mine; each is full after so many puts in all:
     std::array<uint64_t, most_open> full_after = {};
     int put_index = 0;          // their signal
     uint64_t used = 0;          // regions that were opened for me, and that I have filled
     size_t filled = 0;          // bytes of the next one
+    uint64_t puts = 0;          // of mine
     bool acknowledged = false;  // by me, all that came into my regions
   };
   struct Sending {
     UcxRequest request;
     size_t bytes;
-    int rank;
+    int rank, path;
   };
   struct Note {  // a few bytes on their way to a board
     UcxRequest request;
-    int rank;
+    int rank, path;
     alignas(8) std::array<std::byte, sizeof(EntryRecord)> bytes;
   };
   struct Slot {
@@ -82,10 +82,9 @@ class UcxRail : public Rail {
     size_t complete = 0, in_flight_bytes = 0;
   };
   Channel& channel(int slot, int rank);
-  Remote& remote(int rank);
-  ucp_rkey_h key(Remote& remote, size_t memory);
-  void write(int slot, int rank, const void* bytes, size_t size, uint64_t offset);
-  void count(int slot, int rank, int index);
+  void write(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
+  void count(int slot, int rank, int path, int index);
+  bool counted(int slot, int rank, int path, int index, uint64_t until) const;
   void poll(Slot& slot);
   bool acknowledge(int slot);  // true once all that was put either way is known to be there
   void check_peers() const;
@@ -93,14 +92,15 @@ class UcxRail : public Rail {
   static size_t record_at(int slot, uint64_t call, int round);
   Line& line(int slot, int writer) const;
 
-  std::shared_ptr<UcxWorker> worker_;
   const Topology& topology_;
   int rank_;
   std::vector<uint64_t> processes_;
-  std::vector<Remote> remotes_;
+  std::string chosen_;
   std::shared_ptr<Segment> memory_;  // of the board
-  std::shared_ptr<UcxMemory> registered_;
-  std::vector<std::weak_ptr<UcxMemory>> exposed_;  // the board is number 0, then these
+  std::vector<std::unique_ptr<UcxPath>> paths_;
+  std::vector<int> paths_of_;  // of each rank: how many of mine reach it
+  int ways_ = 0;               // most of any rank
+  bool abandoned_ = false;
   Slot slots_[slot_count];
 };
 

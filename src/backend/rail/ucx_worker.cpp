@@ -31,19 +31,19 @@ void tune(ucp_config_t* config) {
 
 }  // namespace
 
-std::shared_ptr<UcxWorker> UcxWorker::make(const std::string& devices) {
-  return std::shared_ptr<UcxWorker>(new UcxWorker(devices));
+std::shared_ptr<UcxWorker> UcxWorker::make(const std::string& device) {
+  return std::shared_ptr<UcxWorker>(new UcxWorker(device));
 }
 
-UcxWorker::UcxWorker(const std::string& devices) : devices_(devices) {
+UcxWorker::UcxWorker(const std::string& device) : device_(device) {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), Kind::unsupported, "ucp_config_read");
   tune(config);
-  if (!devices.empty()) {
-    const ucs_status_t known = ucp_config_modify(config, "NET_DEVICES", devices.c_str());
+  if (!device.empty()) {
+    const ucs_status_t known = ucp_config_modify(config, "NET_DEVICES", device.c_str());
     if (known != UCS_OK) {
       ucp_config_release(config);
-      check(known, Kind::unsupported, "the choice of network devices");
+      check(known, Kind::unsupported, "the choice of a network device");
     }
   }
   ucp_params_t params{};

@@ -54,15 +54,15 @@ using UcxRequest = ucs_status_ptr_t;  // null: complete
 
 class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
  public:
-  // `devices`: network devices as UCX names them, with commas ("mlx5_0:1,mlx5_1:1"); empty: UCX's
-  // choice, or UCX_NET_DEVICES.  Error{unsupported} where UCX cannot be used, with its reason.
-  static std::shared_ptr<UcxWorker> make(const std::string& devices);
+  // `device`: as UCX names it ("mlx5_0:1", "eth0"); empty: UCX's choice, or UCX_NET_DEVICES.
+  // Error{unsupported} where UCX cannot be used, with its reason.
+  static std::shared_ptr<UcxWorker> make(const std::string& device);
   ~UcxWorker();
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
 
   const Blob& address() const { return address_; }
-  const std::string& devices() const { return devices_; }
+  const std::string& device() const { return device_; }
   // The peer of that process number.  Error{peer} where no endpoint can be made.
   UcxPeer& connect(uint64_t process, const Blob& address);
   ucp_rkey_h unpack(UcxPeer& peer, const Blob& key);
@@ -80,12 +80,12 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
 
  private:
   friend class UcxMemory;
-  explicit UcxWorker(const std::string& devices);
+  explicit UcxWorker(const std::string& device);
   UcxRequest begun(UcxPeer& peer, ucs_status_ptr_t status);
   void note(UcxPeer& peer, ucs_status_t status);
   static void on_error(void* self, ucp_ep_h endpoint, ucs_status_t status);
 
-  std::string devices_;
+  std::string device_;
   std::mutex mutex_;  // of all calls of UCX
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
