@@ -183,6 +183,7 @@ def permuted4(w):
         w.close()
 
     packages(w, 4, devices)
+    memory(w, 8, range(8))  # far from all
 
 
 def cloud1(w):
@@ -200,7 +201,7 @@ def cloud1(w):
 
 
 MACHINES = {"dgx_h100": (dgx_h100, range(4), range(2)), "slingshot4": (slingshot4, range(8), range(4)),
-            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(8)),
+            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(9)),
             "uma2": (uma2, range(4), range(1)),
             "cloud1": (cloud1, range(2), range(1))}
 

@@ -66,7 +66,7 @@ std::vector<int> cpus_of(hwloc_const_bitmap_t set) {
 }
 
 // Packages and NUMA nodes, the larger first: either may hold several of the other.  Memory without
-// CPUs, or with those of another node, is no place.
+// CPUs, or at the CPUs of other nodes, is no place.
 void add_cpu_places(Machine& machine, hwloc_topology_t t) {
   std::vector<Place> found;
   for (const auto& [type, kind] :
@@ -74,7 +74,8 @@ void add_cpu_places(Machine& machine, hwloc_topology_t t) {
     for (hwloc_obj_t o = nullptr; (o = hwloc_get_next_obj_by_type(t, type, o));) {
       Place place{kind, 0, static_cast<int>(o->os_index), cpus_of(o->cpuset)};
       const bool known = std::any_of(found.begin(), found.end(), [&](const Place& p) {
-        return p.kind == place.kind && p.cpus == place.cpus;
+        return p.kind == place.kind &&
+               std::includes(place.cpus.begin(), place.cpus.end(), p.cpus.begin(), p.cpus.end());
       });
       if (!place.cpus.empty() && !known) found.push_back(std::move(place));
     }
