@@ -157,6 +157,19 @@ def cpu2(w):
     packages(w, 2, devices)
 
 
+def uma2(w):
+    """Two packages share one NUMA node, and two NICs on one root."""
+    memory(w, 0, range(4))
+    for p in range(2):
+        w.open("Package", os_index=p, **sets([2 * p, 2 * p + 1], [0]))
+        cores(w, [2 * p, 2 * p + 1], 0)
+        w.close()
+    bridge(w, 0, 0, 1)
+    mellanox(w, "0000:01:00.0", 0, "ib0")
+    mellanox(w, "0000:01:00.1", 1, "ib1")
+    w.close()
+
+
 def permuted4(w):
     """The NIC beside GPU 0, 1, 2, 3 is number 2, 0, 3, 1, by name and by bus id; GPU memory is a NUMA node, too."""
     def devices(p):
@@ -170,6 +183,7 @@ def permuted4(w):
         w.close()
 
     packages(w, 4, devices)
+    memory(w, 8, range(8))  # far from all
 
 
 def cloud1(w):
@@ -187,7 +201,8 @@ def cloud1(w):
 
 
 MACHINES = {"dgx_h100": (dgx_h100, range(4), range(2)), "slingshot4": (slingshot4, range(8), range(4)),
-            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(8)),
+            "cpu2": (cpu2, range(4), range(2)), "permuted4": (permuted4, range(8), range(9)),
+            "uma2": (uma2, range(4), range(1)),
             "cloud1": (cloud1, range(2), range(1))}
 
 for name, (fill, cpus, nodes) in MACHINES.items():

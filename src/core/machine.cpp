@@ -69,18 +69,17 @@ const Gpu* find_gpu(const Machine& machine, PciId pci) {
 
 int place_of(const Machine& machine, const Location& location) {
   if (const Gpu* gpu = find_gpu(machine, location.gpu)) return gpu->place;
-  const int numa = find_place(machine, Place::numa, location.numa);
-  return std::max(numa >= 0 ? numa : find_place(machine, Place::package, location.package), 0);
+  // The inner one of the two comes later.
+  return std::max({find_place(machine, Place::numa, location.numa),
+                   find_place(machine, Place::package, location.package), 0});
 }
 
 int innermost_place(const Machine& machine, const std::vector<int>& cpus) {
-  int found = 0;
+  int found = 0;  // those that hold the CPUs hold each other, and parents come first
   for (size_t p = 0; p < machine.places.size() && !cpus.empty(); p++) {
     const std::vector<int>& its = machine.places[p].cpus;
-    const int place = static_cast<int>(p);
-    if (std::includes(its.begin(), its.end(), cpus.begin(), cpus.end()) &&
-        depth(machine, place) > depth(machine, found))
-      found = place;
+    if (std::includes(its.begin(), its.end(), cpus.begin(), cpus.end()))
+      found = static_cast<int>(p);
   }
   return found;
 }

@@ -59,7 +59,7 @@ static_assert(sizeof(Location) == 16);
 
 int depth(const Machine& machine, int place);            // of the machine itself: 0
 int common_place(const Machine& machine, int a, int b);  // the deepest that holds both
-// Of the rank's GPU if the machine has it, else of its NUMA node, its package, the machine.
+// Of the rank's GPU if the machine has it, else the inner one of its NUMA node and its package.
 int place_of(const Machine& machine, const Location& location);
 const Gpu* find_gpu(const Machine& machine, PciId pci);  // null: none
 int innermost_place(const Machine& machine, const std::vector<int>& cpus);

@@ -65,20 +65,25 @@ std::vector<int> cpus_of(hwloc_const_bitmap_t set) {
   return cpus;
 }
 
-// Packages, then NUMA nodes.  Memory without CPUs, or with those of another node, is no place.
+// Packages and NUMA nodes, the larger first: either may hold several of the other.  Memory without
+// CPUs, or at the CPUs of other nodes, is no place.
 void add_cpu_places(Machine& machine, hwloc_topology_t t) {
+  std::vector<Place> found;
   for (const auto& [type, kind] :
-       {std::pair{HWLOC_OBJ_PACKAGE, Place::package}, std::pair{HWLOC_OBJ_NUMANODE, Place::numa}}) {
-    std::vector<Place> found;
+       {std::pair{HWLOC_OBJ_PACKAGE, Place::package}, std::pair{HWLOC_OBJ_NUMANODE, Place::numa}})
     for (hwloc_obj_t o = nullptr; (o = hwloc_get_next_obj_by_type(t, type, o));) {
       Place place{kind, 0, static_cast<int>(o->os_index), cpus_of(o->cpuset)};
-      const bool known = std::any_of(found.begin(), found.end(),
-                                     [&](const Place& p) { return p.cpus == place.cpus; });
-      if (place.cpus.empty() || known) continue;
-      place.parent = innermost_place(machine, place.cpus);
-      found.push_back(std::move(place));
+      const bool known = std::any_of(found.begin(), found.end(), [&](const Place& p) {
+        return p.kind == place.kind &&
+               std::includes(place.cpus.begin(), place.cpus.end(), p.cpus.begin(), p.cpus.end());
+      });
+      if (!place.cpus.empty() && !known) found.push_back(std::move(place));
     }
-    machine.places.insert(machine.places.end(), found.begin(), found.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Place& a, const Place& b) { return a.cpus.size() > b.cpus.size(); });
+  for (Place& place : found) {
+    place.parent = innermost_place(machine, place.cpus);
+    machine.places.push_back(std::move(place));
   }
 }
 

@@ -13,11 +13,12 @@
 namespace tide {
 
 const Machine& MachineOnce::get() {
-  std::call_once(read_, [this] {
+  const std::lock_guard lock(mutex_);
+  if (!machine_) {
     const char* file = std::getenv("TIDE_HWLOC_XML");
     machine_ = read_machine(file ? file : "", "TIDE_HWLOC_XML");
-  });
-  return machine_;
+  }
+  return *machine_;
 }
 
 std::vector<int> cpus_here() {

@@ -4,6 +4,7 @@
 // `lstopo FILE.xml` wrote.  Nothing stays open, no GPU runtime is started.
 #pragma once
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ class MachineOnce {
   const Machine& get();
 
  private:
-  std::once_flag read_;
-  Machine machine_;
+  std::mutex mutex_;
+  std::optional<Machine> machine_;
 };
 
 std::vector<int> cpus_here();  // those that the calling thread may run on, ascending

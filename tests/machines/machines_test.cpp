@@ -73,14 +73,15 @@ TEST_P(MachineFile, HasTheTablesBesideIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, MachineFile,
-                         testing::Values("dgx_h100", "slingshot4", "cpu2", "permuted4", "cloud1"),
+                         testing::Values("dgx_h100", "slingshot4", "cpu2", "permuted4", "uma2",
+                                         "cloud1"),
                          [](const auto& name) { return std::string(name.param); });
 
 TEST(MachineFile2, EveryFileIsTested) {
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(TEST_TIDE_MACHINES))
     files += entry.path().extension() == ".xml";
-  EXPECT_EQ(files, 5u) << "add it to the list above";
+  EXPECT_EQ(files, 6u) << "add it to the list above";
 }
 
 TEST(MachineFile2, WhatADgxHas) {
@@ -121,6 +122,14 @@ TEST(MachineFile2, CpusOfOtherRanksAreThere) {
   std::filesystem::remove(half);
   EXPECT_EQ(location_on(m, {3}).numa, 1);
   EXPECT_EQ(location_on(m, {3}).package, 1);
+}
+
+TEST(MachineFile2, APackageMayBePartOfANumaNode) {
+  const Machine m = read_machine(path_of("uma2.xml"), "test");
+  const Location first = location_on(m, {1}), second = location_on(m, {2, 3});
+  EXPECT_EQ(std::pair(first.package, first.numa), std::pair(0, 0));
+  EXPECT_EQ(std::pair(second.package, second.numa), std::pair(1, 0));
+  EXPECT_EQ(rail_table_of_node(m, {second}, "").rows[0].reason, "same NUMA node");
 }
 
 TEST(MachineFile2, SlingshotHasNumaNodesInAPackage) {
