@@ -8,6 +8,8 @@
 
 namespace tide {
 
+// In flight, however small: MPI keeps the memory of as many requests for good.
+constexpr size_t most_puts = 256;
 constexpr int max_rounds = 32, record_tag = slot_count * index_count;
 
 MpiRail::MpiRail(MPI_Comm comm, const Topology& topology) : comm_(comm), topology_(topology) {
@@ -78,7 +80,8 @@ void MpiRail::put(int s, const Put& put, const void* source) {
 
 bool MpiRail::may_put(int s, size_t bytes, size_t cap) const {
   const Slot& slot = slots_[s];
-  return slot.sending.empty() || slot.in_flight_bytes + bytes <= cap;
+  if (slot.sending.empty()) return true;
+  return slot.sending.size() < most_puts && slot.in_flight_bytes + bytes <= cap;
 }
 
 void MpiRail::poll(Channel& c) {
