@@ -6,6 +6,8 @@
 //   mpiexec -n N soak --seconds S --seed X
 // All ranks draw from one sequence, so that they make the same calls; a failure replays by its
 // seed.
+#include <malloc.h>
+
 #include <cstring>
 
 #include "soak_steps.hpp"
@@ -33,6 +35,14 @@ void compare(const Usage& settled, const Usage& end, int rounds) {
       << rounds << " rounds";
 }
 
+// Of what is in use: what was freed goes back to the system first.
+Usage usage(Soak& steps) {
+  steps.free_everything();
+  sync(world());
+  malloc_trim(0);
+  return Usage();
+}
+
 void soak(double seconds, uint64_t seed) {
   const double started_s = MPI_Wtime();
   double told_s = started_s;
@@ -41,8 +51,7 @@ void soak(double seconds, uint64_t seed) {
   int round = 0;
   for (; still_time(started_s, seconds, round); ++round) {
     if (round == settled_round) {
-      steps.free_everything();
-      settled = Usage();
+      settled = usage(steps);
     }
     for (int i = 0; i < 4; ++i) steps.step();
     alarm(120);  // a hang is a failure
@@ -52,9 +61,7 @@ void soak(double seconds, uint64_t seed) {
       std::fflush(stdout);
     }
   }
-  steps.free_everything();
-  sync(world());
-  const Usage end;
+  const Usage end = usage(steps);
   if (round > settled_round) compare(settled, end, round);
   if (world().rank == 0) std::printf("%s\n", steps.progress(round).c_str());
 }

@@ -8,7 +8,8 @@
 
 namespace tide {
 
-// In flight, however small: MPI keeps the memory of as many requests for good.
+// In flight, and received, at once, however small: MPI keeps the memory of as many requests for
+// good.
 constexpr size_t most_puts = 256;
 constexpr int max_rounds = 32, record_tag = slot_count * index_count;
 
@@ -53,19 +54,29 @@ MpiRail::Channel& MpiRail::channel(int s, int peer, int index) {
   auto& channels = slots_[s].channels;
   for (Channel& c : channels)
     if (c.peer == peer && c.index == index) return c;
-  channels.push_back({peer, index, {}, 0});
+  channels.push_back({peer, index, tag(s, index), {}, {}, 0});
   return channels.back();
 }
 
 void MpiRail::open(int s, int peer, const Incoming& incoming, void* address) {
   Channel& c = channel(s, peer, incoming.signal);
-  for (size_t at = 0; at < incoming.bytes; at += incoming.chunk) {
-    const size_t bytes = std::min(incoming.chunk, incoming.bytes - at);
-    c.posted.push_back(MPI_REQUEST_NULL);
-    check_mpi(
-        MPI_Irecv(static_cast<char*>(address) + at, static_cast<int>(bytes), MPI_BYTE,
-                  topology_.comm_rank(peer), tag(s, incoming.signal), comm_, &c.posted.back()),
-        "MPI_Irecv");
+  c.opened.push_back({static_cast<char*>(address), incoming.bytes, incoming.chunk});
+  post(c);
+}
+
+void MpiRail::post(Channel& c) {
+  while (!c.opened.empty() && c.posted.size() < most_puts) {
+    Opened& r = c.opened.front();
+    const size_t bytes = std::min(r.chunk, r.left);
+    if (bytes) {
+      c.posted.push_back(MPI_REQUEST_NULL);
+      check_mpi(MPI_Irecv(r.at, static_cast<int>(bytes), MPI_BYTE, topology_.comm_rank(c.peer),
+                          c.tag, comm_, &c.posted.back()),
+                "MPI_Irecv");
+    }
+    r.at += bytes;
+    r.left -= bytes;
+    if (!r.left) c.opened.pop_front();
   }
 }
 
@@ -91,6 +102,7 @@ void MpiRail::poll(Channel& c) {
     if (!flag) return;
     c.posted.pop_front();
     c.arrived++;
+    if (!c.opened.empty()) post(c);
   }
 }
 
@@ -150,6 +162,7 @@ void MpiRail::abandon() {
     for (Channel& c : slot.channels) {
       for (MPI_Request& request : c.posted) drop(request);
       c.posted.clear();
+      c.opened.clear();
     }
     for (MPI_Request& request : slot.records_posted) drop(request);
   }

@@ -33,9 +33,14 @@ class MpiRail : public Rail {
   void abandon() override;
 
  private:
+  struct Opened {  // opened, but no receive is posted for it yet
+    char* at;
+    size_t left, chunk;
+  };
   struct Channel {  // the puts of one peer and index, in order
-    int peer = 0, index = 0;
+    int peer = 0, index = 0, tag = 0;
     std::deque<MPI_Request> posted;
+    std::deque<Opened> opened;
     uint64_t arrived = 0;
   };
   struct Sending {
@@ -51,6 +56,7 @@ class MpiRail : public Rail {
     std::vector<EntryRecord> records;
   };
   Channel& channel(int slot, int peer, int index);
+  void post(Channel& channel);
   void poll(Channel& channel);
   void poll_sends(Slot& slot);
   int tag(int slot, int index) const { return slot * index_count + index; }
