@@ -6,8 +6,6 @@
 //   mpiexec -n N soak --seconds S --seed X
 // All ranks draw from one sequence, so that they make the same calls; a failure replays by its
 // seed.
-#include <malloc.h>
-
 #include <cstring>
 
 #include "soak_steps.hpp"
@@ -35,11 +33,9 @@ void compare(const Usage& settled, const Usage& end, int rounds) {
       << rounds << " rounds";
 }
 
-// Of what is in use: what was freed goes back to the system first.
 Usage usage(Soak& steps) {
   steps.free_everything();
   sync(world());
-  malloc_trim(0);
   return Usage();
 }
 
