@@ -6,6 +6,7 @@
 
 #include <array>
 #include <list>
+#include <utility>
 #include <vector>
 
 #include "core/watch.hpp"
@@ -22,7 +23,7 @@ constexpr size_t notice_bytes = 96;
 struct Shared {
   std::array<std::list<std::vector<unsigned char>>, ranks> posts;  // by sender
   Watch::Here here;
-  bool over = false;
+  bool decided = false, over = false;
 };
 
 // A body begins with kind, from; round, moved, entered.  Often these are right and the rest is not.
@@ -71,6 +72,7 @@ void wait_for_them(Shared& shared) {
     }
     sleep_us(50'000);
   }
+  shared.decided = true;
   shared.here.limit_s = 0;
   do {
     watch.tick(shared.here);
@@ -80,24 +82,37 @@ void wait_for_them(Shared& shared) {
   shared.over = true;
 }
 
+// Of a question's number: such a body is an answer, and one that comes before is not listened to.
+bool numbered(const std::vector<unsigned char>& body) {
+  uint64_t round = 0;
+  if (body.size() >= 16) std::memcpy(&round, body.data() + 8, sizeof round);
+  return round != 0;
+}
+
 void send_them(int me, Shared& shared) {
   auto& posts = shared.posts[static_cast<size_t>(me)];
   std::list<MPI_Request> sent;
-  for (const auto& body : posts)
-    MPI_Isend(body.data(), static_cast<int>(body.size()), MPI_BYTE, 0, watch_tag, MPI_COMM_WORLD,
-              &sent.emplace_back());
+  const auto send = [&](bool answers) {
+    for (const auto& body : posts)
+      if (numbered(body) == answers)
+        MPI_Isend(body.data(), static_cast<int>(body.size()), MPI_BYTE, 0, watch_tag,
+                  MPI_COMM_WORLD, &sent.emplace_back());
+  };
+  send(false);
+  bool answered = false;
   for (int flag = 0; !shared.over || flag; sleep_us(20'000)) {
     while (!sent.empty()) {
       MPI_Test(&sent.front(), &flag, MPI_STATUS_IGNORE);
       if (!flag) break;
       sent.pop_front();
     }
-    if (sent.empty()) posts.clear();
+    if (sent.empty() && answered) posts.clear();
     MPI_Status status;
     MPI_Iprobe(0, watch_tag, MPI_COMM_WORLD, &flag, &status);
     unsigned char body[notice_bytes];
     if (flag)
       MPI_Recv(body, sizeof body, MPI_BYTE, 0, watch_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if ((flag || shared.decided) && !std::exchange(answered, true)) send(true);
   }
 }
 

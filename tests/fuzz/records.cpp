@@ -30,6 +30,13 @@ EntryRecord folded(const std::vector<EntryRecord>& records, size_t first, size_t
   return all;
 }
 
+// What a peer wrote is told as one of the errors that there are, never as success.
+bool is_error(const Status& status) {
+  const Kind kind = kind_of(status);
+  return (kind >= Kind::mismatch && kind <= Kind::device) ||
+         (kind >= Kind::arg && kind <= Kind::other);
+}
+
 // As ranks really enter: each with its own number.  All end with the same.
 void fold_in_any_order(Input& in) {
   static constexpr size_t primes[] = {2, 3, 5, 7};
@@ -63,6 +70,7 @@ void fold_anything(Input& in) {
   a.fold(b);
   a.fold(a);
   require(wrong == !a.status.good(), "a fault is not lost");
+  require(is_error(a.status), "an error by its kind");
   require(!difference(a).empty() && !describe(a.status, in.text('\0')).empty(), "in words");
 }
 
@@ -80,12 +88,15 @@ void read_alarm(Input& in) {
   Status cause;
   require(!node.alarm(cause), "no alarm before one is raised");
   node.block(1).alarm.word = in.take<uint64_t>();
-  if (node.alarm(cause)) require(!describe(cause, "").empty(), "in words");
-  node.block(0).alarm.word = in.take<uint64_t>();
+  if (node.alarm(cause)) require(is_error(cause) && !describe(cause, "").empty(), "in words");
+  const auto earlier = in.take<uint64_t>();
+  node.block(0).alarm.word = earlier;
   const auto own = in.take<Status>();
   const Status first = node.raise_alarm(own);
   require(node.alarm(cause) && cause.rank == first.rank && cause.fault == first.fault,
-          "the first cause stays");
+          "one cause on the node");
+  for (int l = 0; earlier && l < locals; l++)
+    require(node.block(l).alarm.word == earlier, "the first cause stays");
   describe(cause, "");
 }
 

@@ -26,12 +26,18 @@ bool listed(const std::string& values, const std::string& value) {
   return false;
 }
 
+bool is_number(const std::string& value) {
+  const size_t sign = value.rfind('+', 0) == 0;
+  return value.size() > sign && value.find_first_not_of("0123456789", sign) == std::string::npos;
+}
+
 void check_accepted(const Settings& settings, Setting::Scope scope) {
   for (const Setting& s : all_settings()) {
     if (s.scope != scope && s.scope != Setting::environment) continue;
     const std::string values = s.values, value = settings.text(s.name);
     if (values == "bytes" || values == "count")
-      require(std::to_string(settings.bytes(s.name)).size() <= 19, "a number in range");
+      require(is_number(value) && std::to_string(settings.bytes(s.name)).size() <= 19,
+              "a number in range");
     else if (values == "seconds")
       require(settings.seconds(s.name) >= 0 && settings.seconds(s.name) < 1e19, "a time");
     else if (values != "text")

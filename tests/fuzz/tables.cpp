@@ -43,7 +43,7 @@ void publish(Context& context, const std::vector<std::shared_ptr<Segment>>& segm
              const std::vector<void*>& bases, Shared& s) {
   auto* table = static_cast<Forged*>(segments[1]->base());
   for (size_t i = 0; i < s.entries.size(); i++) {
-    Forged entry = s.entries[i];
+    Forged& entry = s.entries[i];
     if (s.which[i] < bases.size())
       if (const auto found = context.process().memory.find(bases[s.which[i]], 1))
         entry.segment = found->segment;
@@ -53,7 +53,7 @@ void publish(Context& context, const std::vector<std::shared_ptr<Segment>>& segm
   while (!s.read) sleep_us(10);
 }
 
-void read(AddressTable& table, Shared& s) {
+void read(Context& context, AddressTable& table, Shared& s) {
   const std::vector<const void*> none(s.entries.size());
   table.publish(none.data(), s.bytes);
   while (!s.written) sleep_us(10);
@@ -62,8 +62,12 @@ void read(AddressTable& table, Shared& s) {
     const Pointer& at = table.of(1)[i];
     require(at.there == s.entries[i].address, "the kernel gets the address as it is");
     if (!at.here) continue;
-    // Every byte is memory of ours: an address sanitizer, or the kernel, says if not.
     volatile unsigned char* bytes = static_cast<unsigned char*>(at.here);
+    size_t size = 0;
+    const void* base = context.process().memory.base_of(s.entries[i].segment, &size);
+    const auto offset = reinterpret_cast<uintptr_t>(bytes) - reinterpret_cast<uintptr_t>(base);
+    require(base && offset <= size && s.bytes[i] <= size - offset, "inside of its segment");
+    // Every byte is memory of ours: an address sanitizer, or the kernel, says if not.
     for (size_t k = 0; k < s.bytes[i]; k++) bytes[k] = static_cast<unsigned char>(bytes[k] + 1);
   }
   int local = -1;
@@ -86,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
       const Context::Setup setup(*context, 0);
       const auto segments = AddressTable::share_tables(*context, shared.entries.size());
       AddressTable table(*context, segments, 0, shared.entries.size());
-      r ? publish(*context, segments, bases, shared) : read(table, shared);
+      r ? publish(*context, segments, bases, shared) : read(*context, table, shared);
       context->barrier();
     }
     for (void* base : bases) MPIX_Tide_free(MPI_COMM_WORLD, base);
