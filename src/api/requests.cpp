@@ -34,7 +34,7 @@ int check_list(int count, const MPIX_Tide_request requests[]) {
 int complete(MPIX_Tide_request* request) {
   const MPIX_Tide_request handle = *request;
   return guard(handle, [&](Request& r) {
-    if (!r.active()) return;
+    if (!r.end()) return;
     if (!r.persistent()) {
       requests().remove(handle);
       *request = MPIX_TIDE_REQUEST_NULL;

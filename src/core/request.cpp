@@ -82,7 +82,6 @@ bool Request::test() {
 }
 
 void Request::complete() {
-  active_ = false;
   group_->call().release();
   outcome_->check();
 }

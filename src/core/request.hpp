@@ -3,6 +3,7 @@
 // An operation that the user started and has not completed, or may start again.  It keeps its group
 // alive, and so everything that the operation needs.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -28,10 +29,11 @@ class Request {
   bool over() const { return outcome_->over.load(std::memory_order_acquire); }
 
   void start();
-  // Drives until over, or a little; `complete` then ends the active time and throws what went
-  // wrong.
+  // Drives until over, or a little.  Then one caller, to whom `end` is true, ends the active time,
+  // and by `complete` hears what went wrong (Error).
   void wait();
   bool test();
+  bool end() { return active_.exchange(false); }
   void complete();
   void wait_inputs();
   bool test_inputs();
@@ -44,7 +46,7 @@ class Request {
   std::vector<void*> outputs_;
   Arguments arguments_;
   const bool persistent_;
-  bool active_ = false;
+  std::atomic<bool> active_ = false;
   std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
 };
 
