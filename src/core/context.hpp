@@ -144,7 +144,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void gather_facts();
   void part_nodes(const std::vector<int>& node_of, const std::vector<int>& attached);
   void attach_nodes();
-  void make_ucx_rail(const std::string& asked);
+  void make_ucx_rail(const std::string& asked, bool insist);
   std::vector<std::string> rail_devices(const std::string& asked, std::string& why);
   void expose(WorkspaceSet& workspace);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
@@ -168,7 +168,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::vector<std::shared_ptr<Segment>> control_;
   std::shared_ptr<const WorkspaceSet> workspace_;
   Node node_lines_;
-  bool nodes_share_host_ = false;
+  bool nodes_share_host_ = false, only_tcp_ = false;
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
   std::string why_no_ucx_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do

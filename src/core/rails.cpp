@@ -52,19 +52,21 @@ Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
     why_not_better = "rail: nodes share a host, where MPI's shared memory is the shortest way";
     return mpi_rail_.get();
   }
-  if (!ucx_rail_ && why_no_ucx_.empty()) make_ucx_rail(settings.text("tide_rail_devices"));
+  if (!ucx_rail_ && why_no_ucx_.empty() && !(wanted == "auto" && only_tcp_))
+    make_ucx_rail(settings.text("tide_rail_devices"), wanted == "ucx");
   if (ucx_rail_) return ucx_rail_.get();
   if (wanted == "ucx")
     throw Error(Kind::unsupported, "tide_rail = ucx: {}; use auto or mpi", why_no_ucx_);
-  why_not_better = "rail: " + why_no_ucx_;
+  why_not_better =
+      "rail: " + (only_tcp_ ? "not every rank has a verbs device, and over TCP UCX does "
+                              "not outlive a lost connection; tide_rail = ucx insists"
+                            : why_no_ucx_);
   return mpi_rail_.get();
 }
 
 #if TIDE_HAVE_UCX
-// Ports of verbs devices have numbers for UCX.
-static std::string ucx_name(const std::string& device) {
-  const bool verbs = access(("/sys/class/infiniband/" + device).c_str(), F_OK) == 0;
-  return verbs ? device + ":1" : device;
+static bool is_verbs(const std::string& device) {
+  return access(("/sys/class/infiniband/" + device).c_str(), F_OK) == 0;
 }
 
 // Of this rank, and why these.  Empty: as UCX chooses.
@@ -84,19 +86,24 @@ std::vector<std::string> Context::rail_devices(const std::string& asked, std::st
   if (table.rows.empty()) return why += ": " + table.why_empty, std::vector<std::string>();
   const RailRow& mine = table.rows[static_cast<size_t>(local)];
   why = mine.reason;
-  std::vector<std::string> names;
-  for (const std::string& device : mine.devices) names.push_back(ucx_name(device));
-  return names;
+  return mine.devices;
 }
 
 // A rank that has no UCX tells the others; that is no error of theirs.
-void Context::make_ucx_rail(const std::string& asked) {
+void Context::make_ucx_rail(const std::string& asked, bool insist) {
   std::unique_ptr<Rail> mine;
   std::string chosen;
   std::vector<std::string> devices;
   together([&] { process_.machine.get(); });
   devices = rail_devices(asked, chosen);
+  const bool verbs = !devices.empty() && std::all_of(devices.begin(), devices.end(), is_verbs);
+  int64_t fit = insist || !carrier() || verbs;
+  least(&fit, 1);
+  only_tcp_ = !fit;
+  if (only_tcp_) return;
   if (devices.empty()) devices = {""};
+  for (std::string& device : devices)
+    if (is_verbs(device)) device += ":1";  // UCX numbers their ports
   try {
     std::vector<uint64_t> processes;
     for (const Peer& p : peers_) processes.push_back(p.process);

@@ -19,15 +19,10 @@ nlohmann::json report_of(const List& list) {
   return nlohmann::json::parse(text.c_str(), nullptr, false);
 }
 
-// tide_rail = auto: MPI between nodes that are one host's, UCX between hosts.
+// tide_rail = auto: MPI, where there is no verbs device.
 std::string rail_between_nodes() {
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  const std::string asked = set("TIDE_RAIL");
-  if (!asked.empty() && asked != "auto") return asked;
-  return TIDE_HAVE_UCX && set("TIDE_FAKE_NODES").empty() ? "ucx" : "mpi";
+  const char* asked = std::getenv("TIDE_RAIL");
+  return asked && *asked && std::strcmp(asked, "auto") != 0 ? asked : "mpi";
 }
 
 // Bytes that the other nodes' ranks of my rail own, with bytes_per_elem for each element: what a
