@@ -79,23 +79,34 @@ UcxWorker::UcxWorker(const std::string& device) : device_(device) {
   ucp_worker_release_address(worker_, address);
 }
 
-// Peers may be gone: nothing is waited for but our own side of the connections.
+// First what peers still have to answer: UCX 1.13 aborts a process that answers a put over a
+// connection that its peer has closed.  Peers may be gone, so there is a limit.
 UcxWorker::~UcxWorker() {
   constexpr double patience_s = 1;
-  std::vector<ucs_status_ptr_t> closing;
+  std::vector<ucs_status_ptr_t> under_way;
+  const auto finish = [&] {
+    for (const double begun = now_s(); !under_way.empty() && now_s() - begun < patience_s;) {
+      ucp_worker_progress(worker_);
+      if (ucp_request_check_status(under_way.back()) == UCS_INPROGRESS) continue;
+      ucp_request_free(under_way.back());
+      under_way.pop_back();
+    }
+    under_way.clear();
+  };
+  for (const auto& [process, peer] : peers_) {
+    const ucp_request_param_t plain{};
+    const ucs_status_ptr_t request = ucp_ep_flush_nbx(peer->endpoint, &plain);
+    if (UCS_PTR_IS_PTR(request)) under_way.push_back(request);
+  }
+  finish();
   for (const auto& [process, peer] : peers_) {
     ucp_request_param_t force{};
     force.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     force.flags = UCP_EP_CLOSE_FLAG_FORCE;
     const ucs_status_ptr_t request = ucp_ep_close_nbx(peer->endpoint, &force);
-    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+    if (UCS_PTR_IS_PTR(request)) under_way.push_back(request);
   }
-  for (const double begun = now_s(); !closing.empty() && now_s() - begun < patience_s;) {
-    ucp_worker_progress(worker_);
-    if (ucp_request_check_status(closing.back()) == UCS_INPROGRESS) continue;
-    ucp_request_free(closing.back());
-    closing.pop_back();
-  }
+  finish();
   ucp_worker_destroy(worker_);
   ucp_cleanup(context_);
 }
