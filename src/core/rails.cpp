@@ -136,7 +136,7 @@ void Context::make_ucx_rail(const std::string& asked, bool insist) {
   driven_ = ucx_rail_.get();
 }
 #else
-void Context::make_ucx_rail(const std::string&) {
+void Context::make_ucx_rail(const std::string&, bool) {
   why_no_ucx_ = "this Tide was built without UCX (TIDE_WITH_UCX)";
 }
 #endif
