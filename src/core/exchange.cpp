@@ -246,8 +246,9 @@ void Context::reserve(size_t bytes) {
   });
   int64_t nobody_grows = grow ? 0 : 1;
   if (ucx_rail_) least(&nobody_grows, 1);
-  if (!grow) fresh = std::make_shared<WorkspaceSet>(*workspace_);
-  if (!nobody_grows) expose(*fresh);
+  if (nobody_grows) return;
+  if (!grow) *fresh = *workspace_;
+  expose(*fresh);
   const std::lock_guard lock(mutex);
   workspace_ = std::move(fresh);
 }

@@ -54,7 +54,7 @@ Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
   }
   if (!ucx_rail_ && why_no_ucx_.empty() && !(wanted == "auto" && only_tcp_))
     make_ucx_rail(settings.text("tide_rail_devices"), wanted == "ucx");
-  if (ucx_rail_) return ucx_rail_.get();
+  if (ucx_rail_ && (wanted == "ucx" || !only_tcp_)) return ucx_rail_.get();
   if (wanted == "ucx")
     throw Error(Kind::unsupported, "tide_rail = ucx: {}; use auto or mpi", why_no_ucx_);
   why_not_better =
@@ -97,10 +97,10 @@ void Context::make_ucx_rail(const std::string& asked, bool insist) {
   together([&] { process_.machine.get(); });
   devices = rail_devices(asked, chosen);
   const bool verbs = !devices.empty() && std::all_of(devices.begin(), devices.end(), is_verbs);
-  int64_t fit = insist || !carrier() || verbs;
+  int64_t fit = !carrier() || verbs;
   least(&fit, 1);
   only_tcp_ = !fit;
-  if (only_tcp_) return;
+  if (only_tcp_ && !insist) return;
   if (devices.empty()) devices = {""};
   for (std::string& device : devices)
     if (is_verbs(device)) device += ":1";  // UCX numbers their ports

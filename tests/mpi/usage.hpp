@@ -13,7 +13,7 @@
 namespace tide_test {
 
 // Of this process alone: of memory that processes share, MPI touches more and more of a pool that
-// does not grow; Tide's is counted by its mappings.
+// does not grow.  Tide's counts, whether touched or not.
 inline size_t resident_bytes() {
   long pages = 0, shared = 0;
   if (FILE* file = std::fopen("/proc/self/statm", "r")) {
@@ -43,8 +43,22 @@ inline size_t mappings(const char* of = "") {
   return n;
 }
 
+inline size_t mapped_bytes(const char* of) {
+  size_t bytes = 0;
+  char line[4096];
+  if (FILE* file = std::fopen("/proc/self/maps", "r")) {
+    while (std::fgets(line, sizeof line, file)) {
+      unsigned long begin = 0, end = 0;
+      if (std::strstr(line, of) && std::sscanf(line, "%lx-%lx", &begin, &end) == 2)
+        bytes += end - begin;
+    }
+    std::fclose(file);
+  }
+  return bytes;
+}
+
 struct Usage {
-  size_t resident = (malloc_trim(0), resident_bytes());
+  size_t resident = (malloc_trim(0), resident_bytes()) + mapped_bytes("memfd:tide");
   size_t descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
   size_t maps = mappings(), segments = mappings("memfd:tide");
   size_t shm = entries("/dev/shm", "tide.");  // others' jobs come and go
