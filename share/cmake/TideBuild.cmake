@@ -97,9 +97,11 @@ if(TIDE_SANITIZE)
     -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${TIDE_SANITIZE})
 endif()
+set(TIDE_HAVE_FUZZERS 0)
 if(TIDE_BUILD_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(STATUS "Fuzz targets left out: they need clang (cmake --preset fuzz); their corpus runs as tests all the same")
 elseif(TIDE_BUILD_FUZZERS)  # everything is watched; a finding ends the process.  Line tables only: clang is slow here
+  set(TIDE_HAVE_FUZZERS 1)
   set(fuzz_sanitizers address,signed-integer-overflow,bounds,shift,float-cast-overflow,integer-divide-by-zero,enum,bool)
   target_compile_options(tide_options INTERFACE -O1 -gline-tables-only -fno-omit-frame-pointer
     -fsanitize=${fuzz_sanitizers},fuzzer-no-link -fno-sanitize-recover=all)

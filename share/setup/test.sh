@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is needed, then stage after stage: a build (warnings are errors) and its tests.  Exits nonzero if any failed.
 usage="usage: share/setup/test.sh [--only STAGE[,STAGE...]] [ctest arguments, for example -L unit or -R allgather]
-stages, all of them without --only: openmpi (all tests), mpich (those that use MPI), asan tsan (or both: sanitizers)
+stages, all of them without --only: openmpi (all tests), mpich (those that use MPI), asan tsan (or both: sanitizers),
+  fuzz (each fuzz target for some seconds)
 --mpi openmpi|mpich is the same as --only openmpi|mpich"
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 test_limit_s=120 stage_limit_min=33   # of a test that sets none; of all tests of a stage
 
-only=openmpi,mpich,asan,tsan ctest_arguments=()
+only=openmpi,mpich,asan,tsan,fuzz ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --only | --mpi) only=${2:?$usage}; shift 2 ;;
@@ -21,7 +22,7 @@ done
 IFS=' ' read -r -a stages <<< "$(sed 's/\bsanitizers\b/asan,tsan/g; s/,/ /g' <<< "$only")"
 [ ${#stages[@]} -gt 0 ] || { echo "no stage; $usage" >&2; exit 2; }
 for stage in "${stages[@]}"; do
-  case $stage in openmpi | mpich | asan | tsan) ;; *) echo "unknown stage '$stage'; $usage" >&2; exit 2 ;; esac
+  case $stage in openmpi | mpich | asan | tsan | fuzz) ;; *) echo "unknown stage '$stage'; $usage" >&2; exit 2 ;; esac
 done
 
 share/setup/packages.sh
@@ -37,16 +38,19 @@ declare -A took
 for stage in "${stages[@]}"; do
   printf '\n== %s: build\n' "$stage"
   begun=$SECONDS
+  target=all
+  [ "$stage" != fuzz ] || target=fuzzers  # libtide itself is not part of it
   cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON "${launcher[@]}"
-  cmake --build "build/$stage" --parallel "$(nproc)"
+  cmake --build "build/$stage" --parallel "$(nproc)" --target "$target"
   took[$stage]="build $(minutes $((SECONDS - begun)))"
 done
 
 for stage in "${stages[@]}"; do
   printf '\n== %s: test\n' "$stage"
-  rc=0 begun=$SECONDS
+  rc=0 begun=$SECONDS chosen=()
+  [ "$stage" != fuzz ] || chosen=(-L fuzz)
   ctest --test-dir "build/$stage" --output-on-failure --timeout $test_limit_s --no-tests=error --parallel "$(nproc)" \
-    --stop-time "$(date -d "+$stage_limit_min minutes" +%H:%M:%S)" --output-junit junit.xml "${ctest_arguments[@]}" \
+    --stop-time "$(date -d "+$stage_limit_min minutes" +%H:%M:%S)" --output-junit junit.xml ${chosen[@]+"${chosen[@]}"} "${ctest_arguments[@]}" \
     < /dev/null 2>&1 | tee "build/$stage/ctest.log" || rc=1
   if grep -q 'stop time has been passed' "build/$stage/ctest.log"; then
     echo "$stage: not finished within $stage_limit_min minutes"

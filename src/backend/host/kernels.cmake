@@ -18,7 +18,7 @@ if(TIDE_SANITIZE)  # a file takes minutes otherwise
     list(APPEND loop_options --param=asan-stack=0 -fno-sanitize-address-use-after-scope)
   endif()
 endif()
-if(TIDE_BUILD_FUZZERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # clang 14 optimises these for minutes
+if(TIDE_HAVE_FUZZERS)  # clang 14 optimises these for minutes
   list(APPEND loop_options -O0 -fno-sanitize=all)
 endif()
 set_source_files_properties(${dir}/kernels_plain.cpp PROPERTIES COMPILE_OPTIONS "${loop_options}")
