@@ -18,8 +18,7 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/first)
 file(RENAME ${work}/first "${prefix}")
 
-run(${CMAKE_COMMAND} -S ${SOURCE}/share/doc/examples -B ${work}/cmake -G ${GENERATOR} "-DCMAKE_PREFIX_PATH=${prefix}"
-  -DCMAKE_C_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} -S ${SOURCE}/share/doc/examples -B ${work}/cmake -G ${GENERATOR} "-DCMAKE_PREFIX_PATH=${prefix}")
 if(out MATCHES "Warning")
   message(FATAL_ERROR "${out}")
 endif()
@@ -28,5 +27,5 @@ run(${CMAKE_CTEST_COMMAND} --test-dir ${work}/cmake --output-on-failure --no-tes
 
 find_program(pkgconfig NAMES pkgconf pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
-run(sh -c "eval ${MPICC} ${FLAGS} '${SOURCE}/share/doc/examples/first.c' $(${pkgconfig} --cflags --libs ${STATIC} tide) -o '${work}/by_pkg_config'")
+run(sh -c "eval ${MPICC} '${SOURCE}/share/doc/examples/first.c' $(${pkgconfig} --cflags --libs ${STATIC} tide) -o '${work}/by_pkg_config'")
 message("${prefix}: linked by find_package and by pkg-config")
