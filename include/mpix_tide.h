@@ -513,6 +513,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_foreign              auto, cma or staged: how memory that Tide did not allocate is
                                reached inside a node
      tide_chunk_bytes          size of the pieces that a rail or a staging slot carries
+     tide_eager_bytes          all-gathers of at most so many bytes (whole list, 0 to 8192) travel
+                               between nodes with the entry of the call; default 8192
      tide_rail_inflight_bytes  cap of the bytes that a rank has on its rail at once
      tide_workspace_bytes      upper bound for the reduce-scatter (without tide_foreign=staged's
                                rows); below the smallest that works: ARG; 0 (default): Tide's

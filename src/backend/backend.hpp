@@ -69,6 +69,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
   virtual Limits limits() const = 0;
+  // Carries out the plan's copies before the entry.
+  virtual void before_entry(Work& work) = 0;
   // Goes on with one lane until it must wait, ends, or has moved a slice.  True if anything was
   // done.
   virtual bool advance(Work& work, Lane lane) = 0;

@@ -55,11 +55,16 @@ class Rail {
   // A new call takes the slot: counts start at zero.  Everything of the slot's previous call is
   // complete.
   virtual void begin(int slot) = 0;
-  // Entry: one record to, and one from, a peer per round.  The record must stay as it is until the
-  // slot's next begin().
-  virtual void send_record(int slot, int peer, int round, const EntryRecord& record) = 0;
-  virtual bool receive_record(int slot, int peer, int round,
-                              EntryRecord& record) = 0;  // true once it is there
+  // Entry: one record to, and one from, a peer per round, below first_end_round; end of a call:
+  // from there on.  At most most_eager bytes go with it; both may be changed after the call.
+  static constexpr int first_end_round = 16;  // more than 65,536 nodes have no room
+  static constexpr size_t most_eager = 8192;
+  virtual void send_record(int slot, int peer, int round, const EntryRecord& record,
+                           const void* eager, size_t bytes) = 0;
+  // True once it is there.  Where other than `bytes` came with it, the calls differ: those are
+  // dropped.
+  virtual bool receive_record(int slot, int peer, int round, EntryRecord& record, void* eager,
+                              size_t bytes) = 0;
   // The peer may put into this region of mine, at this address.
   virtual void open(int slot, int peer, const Incoming& incoming, void* address) = 0;
   virtual void put(int slot, const Put& put, const void* source) = 0;

@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t stream_bytes = size_t{8}
                                 << 20;  // outputs at least this large are stored around the cache
-constexpr int end_round =
-    16;  // records about the end of a call: rounds of their own, up to 65,536 nodes
 
 std::vector<size_t> sizes(const std::vector<Param>& params, bool reduce) {
   std::vector<size_t> bytes;
@@ -136,6 +134,10 @@ void Call::hold_memory() {
 
 void Call::enter() {
   const Side& s = side();
+  if (s.found.good()) {
+    bind();
+    context_.backend().before_entry(work_);
+  }
   EntryLine& line = node().block(node().local_rank()).entry[work_.slot];
   line.status = s.found;
   line.fields = {group_.number(), arguments_.reduce ? arguments_.scale : 1.0, arguments_.op,
@@ -248,15 +250,19 @@ bool Call::exchange_records() {
     if (!rail.idle(work_.slot)) return false;
     return end(), true;
   }
-  const int round = round_ + (entering ? 0 : end_round);
+  const int round = round_ + (entering ? 0 : Rail::first_end_round);
+  const auto& rounds = group_.gather().plans->direct.eager;
+  const EagerRound eager = entering && !arguments_.reduce && !rounds.empty()
+                               ? rounds[static_cast<size_t>(round_)]
+                               : EagerRound();
+  char* stage = workspace_->at(l, work_.slot);
   if (!record_sent_) {
-    EntryRecord& mine = sent_[static_cast<size_t>(work_.slot)][static_cast<size_t>(round)];
-    mine = record_;
-    rail.send_record(work_.slot, t.rank((n - step + M) % M, l), round, mine);
+    rail.send_record(work_.slot, t.rank((n - step + M) % M, l), round, record_, stage, eager.send);
     record_sent_ = true;
   }
   EntryRecord heard;
-  if (!rail.receive_record(work_.slot, t.rank((n + step) % M, l), round, heard))
+  if (!rail.receive_record(work_.slot, t.rank((n + step) % M, l), round, heard, stage + eager.place,
+                           eager.receive))
     return rail.progress(work_.slot), false;
   record_.fold(heard);
   round_++;
@@ -287,16 +293,16 @@ void Call::conclude() {
   // Transfers of foreign memory can fail midway: then all nodes must hear how the call ended.
   tell_end_ = status_.good() && record_.foreign && t.nodes() > 1;
   if (!status_.good()) return leave();
-  bind();
+  choose_plan();
   phase_ = Phase::lanes;
 }
 
+// What this rank knows before it has heard of the others.
 void Call::bind() {
   Side& s = side();
   const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
-  const bool staged = s.any_foreign && c.plans->has_staged;
   const Node& node = this->node();
-  work_.plan = staged ? &c.plans->staged : &c.plans->direct;
+  work_.plan = &c.plans->direct;
   work_.layout = &c.plans->layout;
   work_.types = &c.types;
   for (int l = 0; l < node.size(); l++) {
@@ -315,6 +321,13 @@ void Call::bind() {
   work_.puts = 0;
   work_.failed = false;
   std::fill(work_.sent.begin(), work_.sent.end(), 0);
+}
+
+void Call::choose_plan() {
+  const Side& s = side();
+  const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
+  const bool staged = s.any_foreign && c.plans->has_staged;
+  if (staged) work_.plan = &c.plans->staged;
   path_[arguments_.reduce] = staged ? "host-staged" : s.any_foreign ? "host-cma" : "host-direct";
 }
 

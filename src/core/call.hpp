@@ -88,6 +88,7 @@ class Call {
   bool see_outcome();
   void conclude();
   void bind();
+  void choose_plan();
   bool run_lanes();
   void see_inputs();
   void leave();
@@ -112,7 +113,6 @@ class Call {
   bool hold_ = false, inputs_read_ = false, moving_ = false;
   Status status_;
   EntryRecord record_;
-  std::array<std::array<EntryRecord, 32>, slot_count> sent_;
   int round_ = 0;
   bool record_sent_ = false, tell_end_ = false;
   Work work_;

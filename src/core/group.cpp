@@ -108,6 +108,7 @@ void Group::plan_all() {
                 "here; use auto or staged");
   staged_foreign_ = t.largest() > 1 && (foreign == "staged" || !context_->remote_memory());
   options_.chunk_bytes = settings_.bytes("tide_chunk_bytes");
+  options_.eager_bytes = settings_.bytes("tide_eager_bytes");
   options_.rank_order = settings_.text("tide_order") == "rank";
   const size_t bound = settings_.bytes("tide_workspace_bytes");
   options_.workspace_bytes = bound ? std::max<size_t>(1, bound / slot_count) : 0;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "backend/rail.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/machine_read.hpp"
@@ -34,6 +35,9 @@ const std::vector<Setting>& all_settings() {
       {"tide_chunk_bytes", "1048576", "bytes", "size of a put on a rail, and of a staging slot",
        S::group, true},
       {"tide_rail_inflight_bytes", "16777216", "bytes", "cap of bytes in flight from one rank",
+       S::group, true},
+      {"tide_eager_bytes", "8192", "bytes",
+       "all-gathers of at most so many bytes, whole list, travel with the entry between nodes",
        S::group, true},
       {"tide_workspace_bytes", "0", "bytes",
        "upper bound of a reduce-scatter's workspace; 0: Tide's choice", S::group, true},
@@ -143,6 +147,9 @@ static void check_value(const Setting& s, const std::string& value) {
   if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
                                      std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);
+  if (name == "tide_eager_bytes" && std::strtoull(value.c_str(), nullptr, 10) > Rail::most_eager)
+    throw Error(Kind::arg, "tide_eager_bytes: {} is out of range; use 0 to {}", value,
+                Rail::most_eager);
 }
 
 std::string environment_problem(const Setting& s) {

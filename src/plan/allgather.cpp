@@ -7,6 +7,9 @@
 //   have, c = min(have, M - have), which lands them as its blocks [have, have + c); take the same
 //   from node n + have.  M - 1 blocks arrive in all, which is the minimum. A round goes in puts of
 //   chunk_bytes; a chunk is landed in the parameters while the next one is under way.
+// Eager, for few bytes: a round of the entry's dissemination (core/call.hpp) has the same peers as
+// a round here, so the blocks travel with its records, and when all have entered all is in the
+// stages.
 // A rank's own shard goes to the parameters of all local ranks at once.  Where ranks cannot store
 // into each other's parameters it goes through two slots of the owner's stage, and what a rail
 // brought is copied out of the carrier's stage by each rank.
@@ -33,6 +36,7 @@ struct Gather {
   const int M = t.nodes(), n = t.node(rank), l = t.local(rank), L = t.size(n), g = t.rails();
   const int rail = l % g;
   const bool carrier = l < g && M > 1;
+  const bool eager = M > 1 && !limits.sync_in_plan && y.total_bytes() <= o.eager_bytes;
   const size_t ring_bytes = std::max(o.chunk_bytes, largest_elem_bytes(y));
   std::vector<Cursor> cursors = {};
   std::vector<uint64_t> ring_pieces = {};  // of each local rank
@@ -81,7 +85,9 @@ struct Gather {
     const Interval own{rank, 0, y.packed_bytes(rank)};
     if (!own.size()) return;
     const int to = t.rank(n, rail);
-    plan.add(Lane::copy, Copy{{Buffer::stage, to, offset}, {Buffer::shard, rank}, own});
+    const Copy copy{{Buffer::stage, to, offset}, {Buffer::shard, rank}, own};
+    if (eager) return plan.before_entry.push_back(copy);
+    plan.add(Lane::copy, copy);
     plan.add(Lane::copy, Signal{to, staged});
   }
   void await_staged() {
@@ -205,6 +211,23 @@ struct Gather {
     }
   }
 
+  void send_eagerly(const Round& r) {
+    const size_t place = rotated(n, r.have, l);
+    plan.eager.push_back({rotated(n, r.count, l), rotated(n, r.have + r.count, l) - place, place});
+    plan.chunks = 1;
+  }
+  // A carrier's stage was complete when it entered.
+  void take_eager() {
+    const auto comes_to = [&](int i) { return rotated(n, M, i) > rotated(n, 1, i); };
+    if (carrier && !limits.peer_stores && comes_to(l))
+      each_other([&](int peer) { plan.add(Lane::rail, Signal{peer, arrived}); });
+    for (int i = 0; i < g; i++) {
+      if ((limits.peer_stores && i != l) || !comes_to(i)) continue;
+      if (i != l) plan.add(Lane::copy, Wait{t.rank(n, i), arrived, 1});
+      land(i, rotated(n, M, i));
+    }
+  }
+
   void workspace() {
     if (carrier) plan.need.stage = rotated(n, M, l);
     if (!limits.peer_stores && L > 1) {
@@ -221,18 +244,23 @@ struct Gather {
   Plan make() {
     workspace();
     const auto list = rounds();
-    if (carrier) grant();
+    if (carrier && !eager) grant();
     if (limits.sync_in_plan) exchange(ready);
     if (M > 1) stage_own();
-    if (carrier) {
+    if (carrier && !eager) {
       await_staged();
       put(list.front());
     }
     land_own();
     for (const Round& r : list) {
+      if (eager) {
+        if (carrier) send_eagerly(r);
+        continue;
+      }
       if (carrier && r.k) put(r);
       take_round(r);
     }
+    if (eager) take_eager();
     if (limits.sync_in_plan) exchange(done);
     plan.rounds = static_cast<int>(list.size());
     total_up(plan, Buffer::shard, L);

@@ -5,6 +5,11 @@
 namespace tide {
 
 void total_up(Plan& plan, Buffer input, int local_ranks) {
+  for (const Copy& copy : plan.before_entry) plan.copied_bytes += copy.interval.size();
+  for (const EagerRound& round : plan.eager) {
+    plan.puts += round.send > 0;
+    plan.put_bytes += round.send;
+  }
   for (size_t lane = 0; lane < lane_count; lane++) {
     plan.inputs[lane] = 0;
     for (size_t i = 0; i < plan.lanes[lane].size(); i++) {

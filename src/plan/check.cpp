@@ -101,6 +101,7 @@ class Execution {
 
   size_t go() {
     for (int r = 0; r < N; r++) begin(r);
+    enter();
     for (size_t done = 0; done < static_cast<size_t>(N) * o_.calls;) {
       if (turns_.empty()) fail_deadlock();
       const size_t pick = o_.random ? random_() % turns_.size() : turns_.size() - 1;
@@ -197,7 +198,15 @@ class Execution {
     }
     if (++ended_ < N) return 1;
     ended_ = 0;
-    if (o_.clocks) {  // no rank begins before every rank has ended
+    meet();
+    for (int q = 0; q < N; q++) finish(q);
+    if (ranks_[r].call == o_.calls) return 1;
+    for (int q = 0; q < N; q++) begin(q);
+    enter();
+    return 1;
+  }
+  void meet() {  // every rank has heard of every other
+    if (o_.clocks) {
       Clock all(static_cast<size_t>(N) * parts, 0);
       for (auto& c : clock_)
         for (size_t i = 0; i < all.size(); i++) all[i] = std::max(all[i], c[i]);
@@ -212,10 +221,39 @@ class Execution {
         clock_[i][i]++;
       }
     }
-    for (int q = 0; q < N; q++) finish(q);
-    for (int q = 0; q < N; q++)
-      if (ranks_[q].call < o_.calls) begin(q);
-    return 1;
+  }
+  // What travels with the entry's records.  A rank that has entered knows that of its own stage.
+  void enter() {
+    if (std::all_of(plans_.begin(), plans_.end(),
+                    [](const Plan& p) { return p.before_entry.empty() && p.eager.empty(); }))
+      return;
+    if (!barrier_) fail(0, "an eager plan without the request's entry");
+    for (int r = 0; r < N; r++)
+      for (const Copy& c : plans_[r].before_entry) copy(r, copy_lane, c);
+    meet();
+    for (size_t k = 0; size_t{1} << k < static_cast<size_t>(M); k++)
+      for (int r = 0; r < N; r++)
+        if (t_.local(r) < t_.rails()) tell(r, k);
+    for (int r = 0; o_.clocks && r < N; r++) join(r * parts + copy_lane, r * parts + rail_lane);
+  }
+  void tell(int r, size_t k) {
+    const int to = t_.rank((t_.node(r) + M - (1 << k)) % M, t_.local(r));
+    if (k >= plans_[r].eager.size() || k >= plans_[to].eager.size()) fail(r, "no eager round");
+    const EagerRound &mine = plans_[r].eager[k], &its = plans_[to].eager[k];
+    if (its.receive != mine.send) fail(r, "an eager round of another size");
+    Memory &from = object({Buffer::stage, r}, {}), &into = object({Buffer::stage, to}, {});
+    bounds(r, from, 0, mine.send);
+    bounds(to, into, its.place, its.receive);
+    std::vector<Run> runs;
+    from.load(0, mine.send, runs);
+    size_t at = its.place;
+    for (const Run& run : runs) {
+      Range& x = into.store(at, at + run.bytes);
+      x = {x.begin, run.value};
+      if (o_.clocks) x.written = now(to * parts + rail_lane);
+      at += run.bytes;
+    }
+    operations_++;
   }
   uint32_t taken(int r, int m) const {
     const auto at = opened_.find({r, t_.rank(m, std::min(t_.local(r), t_.size(m) - 1))});

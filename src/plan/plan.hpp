@@ -127,7 +127,15 @@ struct Workspace {
   size_t total() const { return stage + landing + partial; }
 };
 
+// Round k of an eager all-gather: the first `send` bytes of the stage go with the record that the
+// node 2^k before hears, `receive` bytes come with that of the node 2^k after, to `place`.
+struct EagerRound {
+  size_t send = 0, receive = 0, place = 0;
+};
+
 struct Plan {
+  std::vector<Copy> before_entry;  // eager all-gather: the own shard into the stage of its rail
+  std::vector<EagerRound> eager;   // and what a carrier sends with the entry's records: all of it
   std::array<std::vector<Op>, lane_count> lanes;
   std::vector<Lane> emitted;  // lane of each operation in order of emission
   Workspace need;             // of this rank
@@ -159,6 +167,7 @@ struct Options {
       size_t{1} << 20;  // of an all-gather's puts, and of staging without peer access
   size_t workspace_bytes =
       0;                    // upper bound of a reduce-scatter's landing + partial (0: the default)
+  size_t eager_bytes = 0;   // all-gathers of so many bytes travel with the entry's records
   int puts_in_flight = 2;   // P
   bool rank_order = false;  // tide_order = rank
 };

@@ -72,6 +72,10 @@ std::string print(const Plan& plan) {
       plan.need.stage, plan.need.landing, plan.need.partial, plan.inputs[0], plan.inputs[1],
       plan.inputs[2], plan.raw ? "raw; " : "", plan.rounds, plan.chunks, plan.puts, plan.put_bytes,
       plan.copied_bytes);
+  for (const Copy& copy : plan.before_entry) all += fmt::format("entry {}\n", text(copy));
+  for (const EagerRound& round : plan.eager)
+    all += fmt::format("entry sends stage [0, {}), takes [{}, {})\n", round.send, round.place,
+                       round.place + round.receive);
   std::array<size_t, lane_count> at = {};
   for (const Lane lane : plan.emitted) {
     const size_t i = static_cast<size_t>(lane);

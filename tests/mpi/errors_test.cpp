@@ -107,9 +107,10 @@ TEST(CreateErrors, ExplicitTables) {
 TEST(CreateErrors, InfoKeys) {
   const MPIX_Tide_param good = param(5, 3);
   const std::pair<const char*, const char*> wrong_pairs[] = {
-      {"tide_no_such_key", "1"},  {"tide_order", "sideways"}, {"tide_rail", "pigeon"},
-      {"tide_timeout", "soon"},   {"tide_timeout", "-3"},     {"tide_workspace_bytes", "many"},
-      {"tide_chunk_bytes", "-1"}, {"tide_progress", "maybe"}, {"tide_multicast", "7"}};
+      {"tide_no_such_key", "1"},  {"tide_order", "sideways"},   {"tide_rail", "pigeon"},
+      {"tide_timeout", "soon"},   {"tide_timeout", "-3"},       {"tide_workspace_bytes", "many"},
+      {"tide_chunk_bytes", "-1"}, {"tide_eager_bytes", "8193"}, {"tide_progress", "maybe"},
+      {"tide_multicast", "7"}};
   for (const auto& [key, value] : wrong_pairs) {
     SCOPED_TRACE(std::string(key) + "=" + value);
     Info info{{key, value}};

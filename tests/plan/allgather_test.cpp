@@ -16,6 +16,11 @@ void all_variants(const Topology& t, List list, const std::vector<uint8_t>& elem
       c.seed = seed;
       c.thorough = small;
       check_case(t, c);
+      if (chunk > 13) {
+        Case eager = c;
+        eager.options.eager_bytes = SIZE_MAX;
+        check_case(t, eager);
+      }
       if (!small) continue;
       c.limits.sync_in_plan = true;
       check_case(t, c);
@@ -76,6 +81,25 @@ TEST(Allgather, TakesCeilLog2Rounds) {
     EXPECT_EQ(plan.puts, static_cast<size_t>(want[M]));
     EXPECT_EQ(plan.need.total(), M == 1 ? 0 : plan.put_bytes + 3 * 2 * 2);
   }
+}
+
+TEST(Allgather, FewBytesTravelWithTheEntry) {
+  const Topology t = Topology::of_sizes({2, 3, 2});
+  const Layout y = layout_of(t, List::even, {2});
+  Options o;
+  for (const bool fits : {false, true})
+    for (int r = 0; r < t.ranks(); r++) {
+      o.eager_bytes = y.total_bytes() - !fits;
+      const Plan plan = plan_allgather(t, y, {}, o, r);
+      const bool carrier = t.local(r) < t.rails();
+      EXPECT_EQ(plan.eager.size(), fits && carrier ? 2 : 0);
+      EXPECT_EQ(plan.before_entry.size(), fits ? 1 : 0);
+      EXPECT_EQ(plan.lanes[static_cast<size_t>(Lane::rail)].empty(), fits || !carrier);
+      EXPECT_EQ(plan.puts, carrier ? 2 : 0);
+      Limits limits;
+      limits.sync_in_plan = true;
+      EXPECT_TRUE(plan_allgather(t, y, limits, o, r).eager.empty());
+    }
 }
 
 TEST(Allgather, RefusesNoChunk) {

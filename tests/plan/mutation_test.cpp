@@ -28,6 +28,7 @@ constexpr const char* own_lane =
     "alike";
 constexpr const char* granted_before =
     "the peer grants all rounds first, and its put of an earlier round was waited for";
+constexpr const char* has_entered = "the carrier has passed a piece of its own since it entered";
 constexpr const char* no_reads =
     "the peer has no rail and reads no gradients, or its last layer_here came after its last read";
 constexpr const char* last_slots = "no later chunk of this call uses the landing slot again";
@@ -131,6 +132,36 @@ TEST(Mutation, AllgatherWithoutPeerStores) {
   Case ragged = gather(false, 8);
   ragged.list = List::ragged;
   drop_every_wait({"all-gather without peer stores {3}, ragged", {3}, ragged});
+}
+TEST(Mutation, EagerAllgatherWithoutPeerStores) {
+  Case c = gather(false, 8);
+  c.options.eager_bytes = SIZE_MAX;
+  const std::vector<Redundant> passed = {{arrived, false, 6, has_entered}};
+  drop_every_wait({"eager all-gather without peer stores {2 2 2}", {2, 2, 2}, c, 0, passed});
+  drop_every_wait({"eager all-gather without peer stores {3 2}", {3, 2}, c, 0, passed});
+  c.list = List::tiny;
+  drop_every_wait({"eager all-gather without peer stores {2 2 2}, one row", {2, 2, 2}, c});
+}
+TEST(Mutation, EagerRoundsAndCopies) {
+  const Topology t = Topology::of_sizes({2, 3, 2});
+  Case c = gather(true, 8);
+  c.options.eager_bytes = SIZE_MAX;
+  const Layout y = layout_of(t, c.list, c.elems);
+  const std::vector<Plan> plans = plans_of(t, y, c);
+  ASSERT_FALSE(found(t, y, plans, c));
+  for (int r = 0; r < t.ranks(); r++) {
+    std::vector<Plan> broken = plans;
+    broken[r].before_entry.clear();
+    EXPECT_TRUE(found(t, y, broken, c)) << "no own shard of rank " << r;
+    for (size_t k = 0; k < plans[r].eager.size(); k++) {
+      broken = plans;
+      broken[r].eager[k].place += 4;
+      EXPECT_TRUE(found(t, y, broken, c)) << "place in round " << k << " of rank " << r;
+      broken = plans;
+      broken[r].eager[k].send -= 4;
+      EXPECT_TRUE(found(t, y, broken, c)) << "size in round " << k << " of rank " << r;
+    }
+  }
 }
 TEST(Mutation, AllgatherWithSync) {
   drop_every_wait({"all-gather with sync {2 2}", {2, 2}, gather(true, 8, true)});

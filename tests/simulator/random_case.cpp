@@ -69,6 +69,7 @@ GroupCase random_group(Draw& draw) {
   if (draw.one_in(3)) g.info.emplace_back("tide_order", "rank");
   if (draw.one_in(2))
     g.info.emplace_back("tide_chunk_bytes", draw.of({"64", "256", "1000", "4096"}));
+  if (draw.one_in(2)) g.info.emplace_back("tide_eager_bytes", draw.of({"0", "0", "500"}));
   if (draw.one_in(4))
     g.info.emplace_back("tide_rail_inflight_bytes", draw.of({"1", "300", "5000"}));
   if (draw.one_in(3)) g.info.emplace_back("tide_foreign", draw.of({"cma", "staged"}));
@@ -176,6 +177,7 @@ Case plain_case(std::vector<int> nodes, uint64_t seed) {
   GroupCase g;
   g.params = {param(23, 3), param(5, 1), param(64, 7), param(1, 2)};
   g.info = {{"tide_chunk_bytes", seed % 2 ? "64" : "1048576"}};
+  if (seed % 4 < 3) g.info.emplace_back("tide_eager_bytes", "0");
   c.groups = {g};
   Step gather, sums;
   sums.reduce = true;

@@ -79,6 +79,7 @@ class RequestsOnRank {
     options.outputs = memories[drawn(common_, 3)];
     MPI_Info info;
     MPI_Info_create(&info);
+    if (drawn(common_, 2)) MPI_Info_set(info, "tide_eager_bytes", "0");
     MPI_Info_set(info, "tide_chunk_bytes", drawn(common_, 2) ? "64" : "1000");
     Piece& piece = pieces_.emplace_back();
     piece.operation = std::make_unique<Operation>(

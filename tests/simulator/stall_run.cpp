@@ -11,7 +11,7 @@ namespace simulator {
 using namespace tide_test;
 
 constexpr uint64_t stall_us = 100'000'000;  // far beyond every bound
-constexpr uint64_t most_calls = 10'000;     // more than there are before the stall
+constexpr uint64_t most_calls = 100'000;    // more than there are before the stall
 
 static void call_until_error(const Case& shape, int culprit, double timeout_s, uint64_t begins_us) {
   Team team;

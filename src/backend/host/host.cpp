@@ -24,6 +24,11 @@ size_t workspace_bytes(const Workspace& w) {
   return region_start(w, Buffer::partial) + line_up(w.partial);
 }
 
+void HostBackend::before_entry(Work& work) {
+  for (const Copy& c : work.plan->before_entry) copy(work, c, c.interval);
+  fence();
+}
+
 bool HostBackend::advance(Work& work, Lane lane) {
   const auto& ops = work.plan->lanes[static_cast<size_t>(lane)];
   Cursor& cursor = work.lanes[static_cast<size_t>(lane)];

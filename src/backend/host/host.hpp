@@ -16,6 +16,7 @@ class HostBackend : public Backend {
   explicit HostBackend(const Node& node) : node_(node) {}
   const char* name() const override { return "host"; }
   Limits limits() const override { return {}; }
+  void before_entry(Work& work) override;
   bool advance(Work& work, Lane lane) override;
   bool inputs_read(Work& work) override;
 

@@ -3,6 +3,7 @@
 #include "backend/rail/mpi.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/left_behind.hpp"
 
@@ -11,11 +12,12 @@ namespace tide {
 // In flight, and received, at once, however small: MPI keeps the memory of as many requests for
 // good.
 constexpr size_t most_puts = 256;
-constexpr int max_rounds = 32, record_tag = slot_count * index_count;
+constexpr int max_rounds = 2 * Rail::first_end_round, record_tag = slot_count * index_count;
 
 MpiRail::MpiRail(MPI_Comm comm, const Topology& topology) : comm_(comm), topology_(topology) {
   for (Slot& slot : slots_) {
-    slot.records.resize(max_rounds);
+    slot.outbox.resize(max_rounds);
+    slot.inbox.resize(max_rounds);
     slot.records_sent.assign(max_rounds, MPI_REQUEST_NULL);
     slot.records_posted.assign(max_rounds, MPI_REQUEST_NULL);
   }
@@ -29,25 +31,40 @@ void MpiRail::begin(int s) {
   slot.complete = slot.in_flight_bytes = 0;
 }
 
-void MpiRail::send_record(int s, int peer, int round, const EntryRecord& record) {
-  check_mpi(MPI_Isend(&record, sizeof record, MPI_BYTE, topology_.comm_rank(peer),
-                      record_tag + s * max_rounds + round, comm_,
-                      &slots_[s].records_sent[static_cast<size_t>(round)]),
+void MpiRail::send_record(int s, int peer, int round, const EntryRecord& record, const void* eager,
+                          size_t bytes) {
+  Slot& slot = slots_[s];
+  const size_t k = static_cast<size_t>(round);
+  auto& out = slot.outbox[k];
+  out.resize(sizeof record + bytes);
+  std::memcpy(out.data(), &record, sizeof record);
+  if (bytes) std::memcpy(out.data() + sizeof record, eager, bytes);
+  check_mpi(MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, topology_.comm_rank(peer),
+                      record_tag + s * max_rounds + round, comm_, &slot.records_sent[k]),
             "MPI_Isend");
 }
 
-bool MpiRail::receive_record(int s, int peer, int round, EntryRecord& record) {
+bool MpiRail::receive_record(int s, int peer, int round, EntryRecord& record, void* eager,
+                             size_t bytes) {
   Slot& slot = slots_[s];
   const size_t k = static_cast<size_t>(round);
   MPI_Request& posted = slot.records_posted[k];
-  if (posted == MPI_REQUEST_NULL)
-    check_mpi(MPI_Irecv(&slot.records[k], sizeof record, MPI_BYTE, topology_.comm_rank(peer),
+  auto& in = slot.inbox[k];
+  if (posted == MPI_REQUEST_NULL) {
+    in.resize(sizeof record + (round < first_end_round ? most_eager : 0));
+    check_mpi(MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_BYTE, topology_.comm_rank(peer),
                         record_tag + s * max_rounds + round, comm_, &posted),
               "MPI_Irecv");
-  int flag = 0;
-  check_mpi(MPI_Test(&posted, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-  if (flag) record = slot.records[k];
-  return flag != 0;
+  }
+  int flag = 0, size = 0;
+  MPI_Status status;
+  check_mpi(MPI_Test(&posted, &flag, &status), "MPI_Test");
+  if (!flag) return false;
+  MPI_Get_count(&status, MPI_BYTE, &size);
+  std::memcpy(&record, in.data(), sizeof record);
+  if (bytes && static_cast<size_t>(size) == sizeof record + bytes)
+    std::memcpy(eager, in.data() + sizeof record, bytes);
+  return true;
 }
 
 MpiRail::Channel& MpiRail::channel(int s, int peer, int index) {
@@ -166,7 +183,10 @@ void MpiRail::abandon() {
     }
     for (MPI_Request& request : slot.records_posted) drop(request);
   }
-  for (Slot& slot : slots_) never_free_value(std::move(slot.records));  // MPI may still write there
+  for (Slot& slot : slots_) {  // MPI may still write, and read, there
+    never_free_value(std::move(slot.inbox));
+    never_free_value(std::move(slot.outbox));
+  }
 }
 
 }  // namespace tide

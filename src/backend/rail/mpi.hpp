@@ -19,8 +19,10 @@ class MpiRail : public Rail {
   ~MpiRail() override;
   const char* name() const override { return "mpi"; }
   void begin(int slot) override;
-  void send_record(int slot, int peer, int round, const EntryRecord& record) override;
-  bool receive_record(int slot, int peer, int round, EntryRecord& record) override;
+  void send_record(int slot, int peer, int round, const EntryRecord& record, const void* eager,
+                   size_t bytes) override;
+  bool receive_record(int slot, int peer, int round, EntryRecord& record, void* eager,
+                      size_t bytes) override;
   void open(int slot, int peer, const Incoming& incoming, void* address) override;
   void put(int slot, const Put& put, const void* source) override;
   bool may_put(int slot, size_t bytes, size_t cap) const override;
@@ -53,7 +55,7 @@ class MpiRail : public Rail {
     std::deque<Sending> sending;
     size_t complete = 0, in_flight_bytes = 0;
     std::vector<MPI_Request> records_sent, records_posted;
-    std::vector<EntryRecord> records;
+    std::vector<std::vector<std::byte>> outbox, inbox;  // by round: a record and what goes with it
   };
   Channel& channel(int slot, int peer, int index);
   void post(Channel& channel);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/rail/ucx.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -10,7 +11,6 @@
 
 namespace tide {
 
-constexpr int record_rounds = 32;
 constexpr int count_bits = 24;
 constexpr int all_here = index_count;  // one more index: all that was put has come
 
@@ -19,8 +19,10 @@ struct UcxRail::Opening {  // for the reader of this line
   uint64_t memory;  // number of the exposed memory
 };
 struct UcxRail::RecordBox {
-  EntryRecord record;
   std::atomic<uint64_t> call;
+  uint64_t bytes;  // of eager; from here on one put
+  EntryRecord record;
+  std::byte eager[most_eager];
 };
 struct alignas(64) UcxRail::Line {
   std::atomic<uint64_t> count[most_paths][index_count + 1];
@@ -29,13 +31,22 @@ struct alignas(64) UcxRail::Line {
 
 // The records of a slot's calls lie in two sets: a peer may be one call ahead of what was read
 // here.
-size_t UcxRail::record_at(int slot, uint64_t call, int round) {
-  const size_t set = static_cast<size_t>(slot) * 2 + call % 2;
-  return (set * record_rounds + static_cast<size_t>(round)) * sizeof(RecordBox);
+static int record_rounds(const Topology& topology) {
+  return std::bit_width(static_cast<unsigned>(topology.nodes() - 1));
+}
+static int record_places(const Topology& topology) { return 2 * 2 * record_rounds(topology); }
+
+int UcxRail::record_place(uint64_t call, int round) const {
+  const int set = static_cast<int>(call % 2) * 2 + round / first_end_round;
+  return set * record_rounds(topology_) + round % first_end_round;
+}
+
+size_t UcxRail::record_at(int slot, int place) const {
+  return static_cast<size_t>(slot * record_places(topology_) + place) * sizeof(RecordBox);
 }
 
 size_t UcxRail::line_at(int slot, int writer) const {
-  constexpr size_t records = 2 * slot_count * record_rounds * sizeof(RecordBox);
+  const size_t records = record_at(slot_count, 0);
   const size_t first = (records + alignof(Line) - 1) / alignof(Line) * alignof(Line);
   const size_t node = static_cast<size_t>(topology_.node(writer));
   return first +
@@ -52,6 +63,7 @@ UcxRail::UcxRail(const std::vector<std::shared_ptr<UcxWorker>>& workers, const T
       rank_(rank),
       processes_(std::move(processes)),
       chosen_(std::move(chosen)) {
+  for (Slot& slot : slots_) slot.outbox.resize(static_cast<size_t>(record_places(topology_)));
   const int last = topology_.rank(topology_.nodes() - 1, 0);
   const size_t bytes = line_at(slot_count - 1, last) + sizeof(Line);
   memory_ = Segment::create(bytes);
@@ -68,7 +80,10 @@ UcxRail::~UcxRail() {
   if (!abandoned_) return;
   never_free(memory_);
   never_free_value(std::move(paths_));
-  for (Slot& slot : slots_) never_free_value(std::move(slot.notes));
+  for (Slot& slot : slots_) {
+    never_free_value(std::move(slot.notes));
+    never_free_value(std::move(slot.outbox));
+  }
 }
 
 std::string UcxRail::detail() const {
@@ -123,10 +138,15 @@ UcxRail::Channel& UcxRail::channel(int s, int rank) {
   return channels.back();
 }
 
+void UcxRail::write_kept(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
+  UcxPath& way = *paths_[static_cast<size_t>(path)];
+  const auto r = static_cast<size_t>(rank);
+  const UcxRequest request = way.put(r, bytes, size, 0, way.board_of(r) + offset);
+  slots_[s].notes.push_back({request, rank, path, {}});
+}
+
 void UcxRail::write(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
-  Note& note = slots_[s].notes.emplace_back();
-  note.rank = rank;
-  note.path = path;
+  Note& note = slots_[s].notes.emplace_back(Note{nullptr, rank, path, {}});
   std::memcpy(note.bytes.data(), bytes, size);
   UcxPath& way = *paths_[static_cast<size_t>(path)];
   const auto r = static_cast<size_t>(rank);
@@ -158,20 +178,31 @@ void UcxRail::begin(int s) {
   slot.complete = slot.in_flight_bytes = 0;
 }
 
-void UcxRail::send_record(int s, int peer, int round, const EntryRecord& record) {
-  const uint64_t call = slots_[s].call;
-  const size_t at = record_at(s, call, round);
-  write(s, peer, 0, &record, sizeof record, at + offsetof(RecordBox, record));
+void UcxRail::send_record(int s, int peer, int round, const EntryRecord& record, const void* eager,
+                          size_t bytes) {
+  const uint64_t call = slots_[s].call, size = bytes;
+  const int place = record_place(call, round);
+  const size_t at = record_at(s, place);
+  constexpr size_t head = offsetof(RecordBox, eager) - offsetof(RecordBox, bytes);
+  auto& out = slots_[s].outbox[static_cast<size_t>(place)];
+  out.resize(head + bytes);
+  std::memcpy(out.data(), &size, sizeof size);
+  std::memcpy(out.data() + offsetof(RecordBox, record) - offsetof(RecordBox, bytes), &record,
+              sizeof record);
+  if (bytes) std::memcpy(out.data() + head, eager, bytes);
+  write_kept(s, peer, 0, out.data(), out.size(), at + offsetof(RecordBox, bytes));
   paths_[0]->fence();
   write(s, peer, 0, &call, sizeof call, at + offsetof(RecordBox, call));
 }
 
-bool UcxRail::receive_record(int s, int, int round, EntryRecord& record) {
+bool UcxRail::receive_record(int s, int, int round, EntryRecord& record, void* eager,
+                             size_t bytes) {
   const uint64_t call = slots_[s].call;
   const auto* box = reinterpret_cast<const RecordBox*>(static_cast<const char*>(memory_->base()) +
-                                                       record_at(s, call, round));
+                                                       record_at(s, record_place(call, round)));
   if (box->call.load(std::memory_order_acquire) != call) return false;
   record = box->record;
+  if (bytes && box->bytes == bytes) std::memcpy(eager, box->eager, bytes);
   return true;
 }
 

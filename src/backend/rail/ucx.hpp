@@ -32,8 +32,10 @@ class UcxRail : public Rail {
   void tell_exposed(const Gather& gather) override;
   void drive() override;
   void begin(int slot) override;
-  void send_record(int slot, int peer, int round, const EntryRecord& record) override;
-  bool receive_record(int slot, int peer, int round, EntryRecord& record) override;
+  void send_record(int slot, int peer, int round, const EntryRecord& record, const void* eager,
+                   size_t bytes) override;
+  bool receive_record(int slot, int peer, int round, EntryRecord& record, void* eager,
+                      size_t bytes) override;
   void open(int slot, int peer, const Incoming& incoming, void* address) override;
   void put(int slot, const Put& put, const void* source) override;
   bool may_put(int slot, size_t bytes, size_t cap) const override;
@@ -52,7 +54,7 @@ class UcxRail : public Rail {
  private:
   struct Opening;    // a region that a peer opened for me
   struct Line;       // what one peer writes in my board
-  struct RecordBox;  // and its record of one round
+  struct RecordBox;  // what comes in one round: a record and what goes with it
   struct Channel {   // to and from one rank, in the call that has the slot
     int rank = 0;
     std::array<std::array<uint64_t, index_count + 1>, most_paths> counts = {};  // signals sent
@@ -72,24 +74,28 @@ class UcxRail : public Rail {
   struct Note {  // a few bytes on their way to a board
     UcxRequest request;
     int rank, path;
-    alignas(8) std::array<std::byte, sizeof(EntryRecord)> bytes;
+    alignas(8) std::array<std::byte, 24> bytes;
   };
   struct Slot {
     uint64_t call = 0;  // calls of this rail that had the slot
     std::vector<Channel> channels;
     std::deque<Sending> sending;
-    std::deque<Note> notes;  // their bytes stay where they are
+    std::deque<Note> notes;                      // their bytes stay where they are
+    std::vector<std::vector<std::byte>> outbox;  // by place of the record
     size_t complete = 0, in_flight_bytes = 0;
   };
   Channel& channel(int slot, int rank);
+  // Into a rank's board; bytes: copied, or kept by the caller until the call is idle.
   void write(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
+  void write_kept(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
   void count(int slot, int rank, int path, int index);
   bool counted(int slot, int rank, int path, int index, uint64_t until) const;
   void poll(Slot& slot);
   bool acknowledge(int slot);  // true once all that was put either way is known to be there
   void check_peers() const;
-  size_t line_at(int slot, int writer) const;  // in a board
-  static size_t record_at(int slot, uint64_t call, int round);
+  size_t line_at(int slot, int writer) const;        // in a board
+  int record_place(uint64_t call, int round) const;  // of the slot
+  size_t record_at(int slot, int place) const;
   Line& line(int slot, int writer) const;
 
   const Topology& topology_;
