@@ -15,7 +15,7 @@ using namespace simulator;
 
 namespace {
 
-constexpr unsigned most_s_a_seed = 200;  // of real time: a thread that holds the turn blocks
+constexpr unsigned most_s_a_seed = 240;  // of real time: a thread that holds the turn blocks
 constexpr uint64_t twice_every = 8;      // seeds: same seed, same execution
 
 struct Settings {
