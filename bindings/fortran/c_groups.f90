@@ -20,7 +20,7 @@ module tide_fortran_c_groups
       import
       integer(c_int), value :: comm, nparams
       type(MPIX_Tide_param), intent(in) :: params(*)
-      integer(c_int64_t), intent(in) :: first_row(*)
+      type(c_ptr), value :: first_row
       integer(c_int), value :: info
       type(MPIX_Tide_group), intent(inout) :: group
     end function

@@ -15,7 +15,7 @@ module tide_fortran_groups
   interface MPIX_Tide_group_create
     procedure group_create, group_create_f08
   end interface
-  !> first_row holds nparams * (ranks + 1) rows that count from 0.
+  !> first_row(0:ranks, nparams), or the same in one dimension: rows count from 0.
   interface MPIX_Tide_group_create_explicit
     procedure group_create_explicit, group_create_explicit_f08
   end interface
@@ -49,11 +49,11 @@ contains
   subroutine group_create_explicit(comm, nparams, params, first_row, info, group, ierror)
     integer, intent(in) :: comm, nparams, info
     type(MPIX_Tide_param), intent(in) :: params(nparams)
-    integer(c_int64_t), intent(in) :: first_row(*)
+    integer(c_int64_t), contiguous, target, intent(in) :: first_row(..)
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_group_create_explicit(comm, nparams, params, first_row, info, group)
+    code = c_group_create_explicit(comm, nparams, params, c_loc(first_row), info, group)
     if (present(ierror)) ierror = code
   end subroutine
 
@@ -61,7 +61,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: nparams
     type(MPIX_Tide_param), intent(in) :: params(nparams)
-    integer(c_int64_t), intent(in) :: first_row(*)
+    integer(c_int64_t), contiguous, target, intent(in) :: first_row(..)
     type(MPI_Info), intent(in) :: info
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
