@@ -56,7 +56,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine
 
-  subroutine log_line(level, line, context) bind(C)
+  subroutine log_line(level, line, context) bind(C, name='')
     integer(c_int), value :: level
     type(c_ptr), value :: line, context
     call log_sink(level, string(line), context)
