@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# A test: the program that README.md shows is share/doc/examples/first.c, to the letter; every file that the documents
+# A test: the first programs that the documents show are the examples, to the letter; every file that the documents
 # link to exists; and so does every test that PROMISES.md names.  cmake -DSOURCE=... -P check_readme.cmake
-file(READ ${SOURCE}/share/doc/examples/first.c program)
-string(FIND "${program}" "#include" begin)
-string(SUBSTRING "${program}" ${begin} -1 program)
-file(READ ${SOURCE}/README.md readme)
-string(FIND "${readme}" "```c\n${program}```" found)
-if(found EQUAL -1)
-  message(FATAL_ERROR "README.md does not show share/doc/examples/first.c as it is: copy the file into the README")
-endif()
+function(shown document language example first_line)
+  file(READ ${SOURCE}/${example} program)
+  string(FIND "${program}" "${first_line}" begin)
+  string(SUBSTRING "${program}" ${begin} -1 program)
+  file(READ ${SOURCE}/${document} text)
+  string(FIND "${text}" "```${language}\n${program}```" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "${document} does not show ${example} as it is: copy the file into it")
+  endif()
+endfunction()
+shown(README.md c share/doc/examples/first.c "#include")
+shown(share/doc/GUIDE.md fortran share/examples/fortran/first.f90 "program first")
 file(GLOB documents ${SOURCE}/*.md ${SOURCE}/share/doc/*.md)
 foreach(document IN LISTS documents)
   file(READ ${document} text)
