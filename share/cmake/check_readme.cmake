@@ -1,15 +1,21 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# A test: the program that README.md shows is share/doc/examples/first.c, to the letter; every file that the documents
+# A test: the programs that README.md and GUIDE.md show are files of share, to the letter; every file that the documents
 # link to exists; and so does every test that PROMISES.md names.  cmake -DSOURCE=... -P check_readme.cmake
-file(READ ${SOURCE}/share/doc/examples/first.c program)
-string(FIND "${program}" "#include" begin)
-string(SUBSTRING "${program}" ${begin} -1 program)
-file(READ ${SOURCE}/README.md readme)
-string(FIND "${readme}" "```c\n${program}```" found)
-if(found EQUAL -1)
-  message(FATAL_ERROR "README.md does not show share/doc/examples/first.c as it is: copy the file into the README")
-endif()
+# check_listing(<document> <language of its listing> <program>)
+function(check_listing document language source)
+  file(READ ${SOURCE}/${source} program)
+  string(FIND "${program}" "#include" begin)
+  string(SUBSTRING "${program}" ${begin} -1 program)
+  file(READ ${SOURCE}/${document} text)
+  string(FIND "${text}" "```${language}\n${program}```" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "${document} does not show ${source} as it is: copy the file into it")
+  endif()
+endfunction()
+check_listing(README.md c share/doc/examples/first.c)
+check_listing(share/doc/GUIDE.md cpp share/examples/cxx/first.cpp)
+check_listing(share/doc/GUIDE.md cpp share/examples/kokkos/first.cpp)
 file(GLOB documents ${SOURCE}/*.md ${SOURCE}/share/doc/*.md)
 foreach(document IN LISTS documents)
   file(READ ${document} text)

@@ -103,7 +103,7 @@ class GroupMemory {
   }
   void* at(std::size_t param, Dtype dtype) const {
     const Dtype own = extent(param).dtype;
-    if (own == dtype) return outputs_[param];
+    if (own == dtype || own == Dtype::own) return outputs_[param];  // own: a frozen one, empty
     throw Error(MPI_ERR_ARG, "GroupMemory: parameter " + std::to_string(param) + " is " +
                                  name(own) + ", not " + name(dtype) + "; ask for its own type");
   }

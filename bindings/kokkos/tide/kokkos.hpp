@@ -25,7 +25,7 @@ struct DtypeOf<Kokkos::Experimental::bhalf_t> : DtypeIs<Dtype::bf16> {};
 
 /// The stream of an execution space, on which calls are put; `exists` is false for those of the
 /// host.  Specialise it for execution spaces that are not known here.
-template <class ExecutionSpace>
+template <class Space>
 struct StreamOf {
   static constexpr bool exists = false;
 };
@@ -138,31 +138,27 @@ auto view(const GroupMemory& memory, std::size_t param, Extents... row_extents) 
   return View(elems.data(), layout);
 }
 
+/// Of Kokkos, or of somebody who has specialised StreamOf.
+template <class T>
+concept ExecutionSpace = Kokkos::is_execution_space<T>::value || StreamOf<T>::exists;
+
 /// The collectives after what `space` has been given: on its stream, where it has one; else when
 /// that is done, blocking.
-template <class ExecutionSpace>
-requires(Kokkos::is_execution_space<ExecutionSpace>::value ||
-         StreamOf<ExecutionSpace>::exists) void allgather(const ExecutionSpace& space,
-                                                          const Group& group, const Inputs& shards,
-                                                          const Outputs& params) {
-  if constexpr (StreamOf<ExecutionSpace>::exists) {
-    group.allgather_enqueue(shards, params, StreamOf<ExecutionSpace>::of(space));
+template <ExecutionSpace Space>
+void allgather(const Space& space, const Group& group, const Inputs& shards,
+               const Outputs& params) {
+  if constexpr (StreamOf<Space>::exists) {
+    group.allgather_enqueue(shards, params, StreamOf<Space>::of(space));
   } else {
     space.fence();
     group.allgather(shards, params);
   }
 }
-template <class ExecutionSpace>
-requires(Kokkos::is_execution_space<ExecutionSpace>::value ||
-         StreamOf<ExecutionSpace>::exists) void reduce_scatter(const ExecutionSpace& space,
-                                                               const Group& group,
-                                                               const Inputs& grads,
-                                                               const Outputs& shards, Op op,
-                                                               double scale = 1.0,
-                                                               Dtype out = Dtype::own) {
-  if constexpr (StreamOf<ExecutionSpace>::exists) {
-    group.reduce_scatter_enqueue(grads, shards, op, scale, out,
-                                 StreamOf<ExecutionSpace>::of(space));
+template <ExecutionSpace Space>
+void reduce_scatter(const Space& space, const Group& group, const Inputs& grads,
+                    const Outputs& shards, Op op, double scale = 1.0, Dtype out = Dtype::own) {
+  if constexpr (StreamOf<Space>::exists) {
+    group.reduce_scatter_enqueue(grads, shards, op, scale, out, StreamOf<Space>::of(space));
   } else {
     space.fence();
     group.reduce_scatter(grads, shards, op, scale, out);
