@@ -37,7 +37,7 @@ declare -A took
 for stage in "${stages[@]}"; do
   printf '\n== %s: build\n' "$stage"
   begun=$SECONDS kokkos=OFF
-  case $stage in openmpi | mpich) kokkos=ON ;; esac
+  [ "$stage" != openmpi ] || kokkos=ON
   cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON -DTIDE_WITH_KOKKOS=$kokkos "${launcher[@]}"
   cmake --build "build/$stage" --parallel "$(nproc)"
   took[$stage]="build $(minutes $((SECONDS - begun)))"
