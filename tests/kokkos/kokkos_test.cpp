@@ -111,7 +111,7 @@ TEST(Kokkos, ViewsOfTideMemory) {
   const auto right = tide::view<float***>(full, 0, 3, 2);
   const auto left = tide::view<float***, Left>(full, 0, 2, 3);
   const auto flat = tide::view<double*>(full, 1);
-  static_assert(decltype(b)::traits::memory_traits::is_unmanaged && decltype(right)::Rank == 3);
+  static_assert(decltype(b)::traits::memory_traits::is_unmanaged && decltype(right)::rank == 3);
   EXPECT_EQ(5u, b.extent(0));
   EXPECT_EQ(6u, b.extent(1));
   EXPECT_EQ(3u, right.extent(1));
