@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# A test: the first programs that the documents show are the examples, to the letter; every file that the documents
+# A test: the programs that README.md and GUIDE.md show are files of share, to the letter; every file that the documents
 # link to exists; and so does every test that PROMISES.md names.  cmake -DSOURCE=... -P check_readme.cmake
 function(shown document language example first_line)
   file(READ ${SOURCE}/${example} program)
@@ -14,6 +14,8 @@ function(shown document language example first_line)
 endfunction()
 shown(README.md c share/doc/examples/first.c "#include")
 shown(share/doc/GUIDE.md fortran share/examples/fortran/first.f90 "program first")
+shown(share/doc/GUIDE.md cpp share/examples/cxx/first.cpp "#include")
+shown(share/doc/GUIDE.md cpp share/examples/kokkos/first.cpp "#include")
 file(GLOB documents ${SOURCE}/*.md ${SOURCE}/share/doc/*.md)
 foreach(document IN LISTS documents)
   file(READ ${document} text)

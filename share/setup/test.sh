@@ -37,10 +37,10 @@ failed='' last=${stages[-1]}
 declare -A took
 for stage in "${stages[@]}"; do
   printf '\n== %s: build\n' "$stage"
-  begun=$SECONDS
-  target=all
+  begun=$SECONDS target=all kokkos=OFF
   [ "$stage" != fuzz ] || target=fuzzers  # libtide itself is not part of it
-  cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON "${launcher[@]}"
+  [ "$stage" != openmpi ] || kokkos=ON
+  cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON -DTIDE_WITH_KOKKOS=$kokkos "${launcher[@]}"
   cmake --build "build/$stage" --parallel "$(nproc)" --target "$target"
   took[$stage]="build $(minutes $((SECONDS - begun)))"
 done

@@ -11,11 +11,11 @@ if(TIDE_SANITIZE MATCHES "thread")
   set(TIDE_SANITIZE_ENV "TSAN_OPTIONS=suppressions=${here}/tsan.supp:ignore_noninstrumented_modules=1:history_size=4"
     UCX_MEM_EVENTS=no)  # its hook of madvise runs in a thread of which the sanitizer has let go already, and crashes
 else()
-  set(TIDE_SANITIZED_DIRS unit mpi faults)
+  set(TIDE_SANITIZED_DIRS unit mpi cxx faults)
   # Not those that count memory or take it away (an address sanitizer has its own), and not the test of the test main.
   set(TIDE_SANITIZED_PROGRAMS allgather reduce_scatter cases group mismatch errors memory communicators report progress threads
     interpose unsupported finalize c request request_lifetime nonblocking overlap inputs progress_thread request_threads check
-    timeout timeout_setup request_finalize killed_rank forged stranger fork)
+    timeout timeout_setup request_finalize killed_rank forged stranger fork cxx)
   set(TIDE_SANITIZED_RUNS 2:one 4:block2)
   set(TIDE_SANITIZE_ENV "ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0" "LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1")
