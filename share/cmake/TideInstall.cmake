@@ -37,8 +37,11 @@ install(FILES ${PROJECT_BINARY_DIR}/tideConfig.cmake ${PROJECT_BINARY_DIR}/tideC
 file(RELATIVE_PATH tide_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(share/cmake/tide.pc.in ${PROJECT_BINARY_DIR}/tide.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-configure_file(share/modulefiles/tide.lua.in ${PROJECT_BINARY_DIR}/tide.lua @ONLY)
+foreach(language lua tcl)  # Lmod takes the first; environment-modules knows the second only
+  configure_file(share/modulefiles/tide.${language}.in ${PROJECT_BINARY_DIR}/tide.${language} @ONLY)
+endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/tide.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION}.lua)
+install(FILES ${PROJECT_BINARY_DIR}/tide.tcl DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION})
 
 if(TIDE_BUILD_TESTING)
   set(flags "")
