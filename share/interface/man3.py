@@ -208,4 +208,5 @@ def main():
         file.write_text(text)
 
 
-main()
+if __name__ == "__main__":
+    main()
