@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
 # A test: bash offers every option that --help names, and the values that it lists.  check_bash.sh TOOL COMPLETION

@@ -1,3 +1,4 @@
+#!/usr/bin/env zsh
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
 # A test, for zsh: what the completion hands to _arguments has every option that --help names, with its words in

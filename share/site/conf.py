@@ -13,7 +13,7 @@ import api  # noqa: E402
 project = "Tide"
 copyright = "2026, the Tide authors"
 extensions = ["myst_parser"]
-include_patterns = ["index.md", "*.md", "share/**.md"]
+include_patterns = ["*.md", "share/**.md", "spack/README.md"]
 exclude_patterns = ["build*", "b", ".*"]
 root_doc = "share/site/index"
 source_suffix = {".md": "markdown"}
