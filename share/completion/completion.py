@@ -57,7 +57,9 @@ def bash(name, known):
     cases = ""
     for o in known:
         if o.value:
-            action = {"file": "COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames", "any": "COMPREPLY=()"}.get(o.value)
+            action = "COMPREPLY=()"
+            if o.value == "file":
+                action = 'COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames'
             if o.value == "choice":
                 listed = f'COMPREPLY=($(compgen -P "$before" -W "{" ".join(o.choices)}" -- "${{cur##*,}}"))'
                 before = 'case $cur in *,*) before=${cur%,*}, ;; esac; ' if o.several else ""

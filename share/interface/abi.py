@@ -17,7 +17,7 @@ from pathlib import Path
 import header
 
 HEAD = """# The C interface that programs are compiled against: functions, structures, constants, macros.  Checked by the
-# test abi; rewritten by the target abi_accept, after a change that was made on purpose.
+# test abi; rewritten by the target tide_abi_accept, after a change that was made on purpose.
 """
 
 
@@ -140,10 +140,10 @@ def main():
     if broken:
         print("Programs that were compiled against the recorded interface break:", *broken, sep="\n")
         print("If that is on purpose: raise the version so that the library's soname changes, say it in CHANGELOG.md,\n"
-              "and record it: cmake --build BUILD --target abi_accept")
+              "and record it: cmake --build BUILD --target tide_abi_accept")
     if added:
         print("New in the interface; programs go on working:", *added, sep="\n")
-        print("Record it: cmake --build BUILD --target abi_accept, and a line in CHANGELOG.md")
+        print("Record it: cmake --build BUILD --target tide_abi_accept, and a line in CHANGELOG.md")
     print(f"{len(new)} entries compared with {stored}")
     sys.exit(1 if broken or added else 0)
 
