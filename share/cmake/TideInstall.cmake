@@ -42,6 +42,8 @@ foreach(language lua tcl)  # Lmod takes the first; environment-modules knows the
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/tide.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION}.lua)
 install(FILES ${PROJECT_BINARY_DIR}/tide.tcl DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION})
+install(FILES share/reframe/README.md share/reframe/settings.py share/reframe/tide.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tide/reframe)
 
 if(TIDE_BUILD_TESTING)
   set(flags "")
