@@ -27,6 +27,13 @@ foreach(app tide-info tide-perf tide-train)
   endif()
 endforeach()
 
+# What a C linker lacks to link a static libtide.
+set(tide_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM tide_cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_DUPLICATES tide_cxx_libraries)
+list(TRANSFORM tide_cxx_libraries PREPEND -l OUTPUT_VARIABLE tide_cxx_link)
+list(JOIN tide_cxx_link " " tide_cxx_link)
+
 install(EXPORT tideTargets NAMESPACE tide:: DESTINATION ${tide_config_dir})
 configure_package_config_file(share/cmake/tideConfig.cmake.in ${PROJECT_BINARY_DIR}/tideConfig.cmake
   INSTALL_DESTINATION ${tide_config_dir} NO_SET_AND_CHECK_MACRO)
