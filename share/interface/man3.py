@@ -103,6 +103,8 @@ def page(name, volume, version, text):
 
 def function_page(entry, section, version):
     names = entry.names()
+    if not "".join(entry.words).strip():
+        sys.exit(f"mpix_tide.h has no words before {names[0]}: write a comment that says what it does")
     words = [line.replace("table below", "tide_environment(7)") for line in entry.words]
     parts, errors = split_errors(blocks(words))
     text = f".SH NAME\n{', '.join(names)} \\- {brief(entry.words)}\n.SH SYNOPSIS\n.nf\n.B #include <mpix_tide.h>\n.PP\n"
