@@ -36,7 +36,8 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
   app.add_flag("-p,--paths", o.paths, "the paths that calls on a small list take, and why");
   app.add_flag("-r,--rails", o.rails, "the NIC of each rail, and why; TIDE_RAIL_DEVICES wins");
   app.add_option("--machine", o.rail.machine,
-                 "rails on the machine of this file, which lstopo wrote; no job is looked at");
+                 "rails on the machine of this file, which lstopo wrote; no job is looked at")
+      ->type_name("FILE");
   app.add_option("--ranks", o.rail.ranks,
                  "rails of so many ranks on one node (default: one for each GPU or NUMA node)")
       ->check(CLI::Range(1, 4096));

@@ -19,7 +19,10 @@ const char* const footer =
     "  mpirun -n 4 tide-train --data my.nc --vars T,S --width 512 --tolerance 2";
 
 void declare_data(CLI::App& app, Options& o) {
-  app.add_option("--data", o.data, "Gridded NetCDF file")->capture_default_str()->group("Data");
+  app.add_option("--data", o.data, "Gridded NetCDF file")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group("Data");
   app.add_option("--vars", o.vars, "Fields to learn, separated by commas")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -65,14 +68,17 @@ void declare_training(CLI::App& app, Options& o) {
 }
 
 void declare_output(CLI::App& app, Options& o) {
-  app.add_option("--checkpoint", o.checkpoint, "Saved here; continued from here if it exists");
+  app.add_option("--checkpoint", o.checkpoint, "Saved here; continued from here if it exists")
+      ->type_name("FILE");
   app.add_option("--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--stop-after", o.stop_after, "Save and stop after this many epochs of this run")
       ->check(CLI::Range(1, 1000000))
       ->needs("--checkpoint");
-  app.add_option("--out", o.out, "Prefix of the .csv, .gp and .png files")->capture_default_str();
+  app.add_option("--out", o.out, "Prefix of the .csv, .gp and .png files")
+      ->type_name("PATH")
+      ->capture_default_str();
   app.add_flag("!--no-plot", o.plot, "Draw nothing");
   app.add_option("--tolerance", o.tolerance_percent,
                  "With both models: exit 1 if the final validation losses differ by more percent")

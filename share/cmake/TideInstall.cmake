@@ -27,6 +27,13 @@ foreach(app tide-info tide-perf tide-train)
   endif()
 endforeach()
 
+# What a C linker lacks to link a static libtide.
+set(tide_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM tide_cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_DUPLICATES tide_cxx_libraries)
+list(TRANSFORM tide_cxx_libraries PREPEND -l OUTPUT_VARIABLE tide_cxx_link)
+list(JOIN tide_cxx_link " " tide_cxx_link)
+
 install(EXPORT tideTargets NAMESPACE tide:: DESTINATION ${tide_config_dir})
 configure_package_config_file(share/cmake/tideConfig.cmake.in ${PROJECT_BINARY_DIR}/tideConfig.cmake
   INSTALL_DESTINATION ${tide_config_dir} NO_SET_AND_CHECK_MACRO)
@@ -37,8 +44,13 @@ install(FILES ${PROJECT_BINARY_DIR}/tideConfig.cmake ${PROJECT_BINARY_DIR}/tideC
 file(RELATIVE_PATH tide_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(share/cmake/tide.pc.in ${PROJECT_BINARY_DIR}/tide.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-configure_file(share/modulefiles/tide.lua.in ${PROJECT_BINARY_DIR}/tide.lua @ONLY)
+foreach(language lua tcl)  # Lmod takes the first; environment-modules knows the second only
+  configure_file(share/modulefiles/tide.${language}.in ${PROJECT_BINARY_DIR}/tide.${language} @ONLY)
+endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/tide.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION}.lua)
+install(FILES ${PROJECT_BINARY_DIR}/tide.tcl DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION})
+install(FILES share/reframe/README.md share/reframe/settings.py share/reframe/tide.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tide/reframe)
 
 if(TIDE_BUILD_TESTING AND NOT TIDE_SANITIZE AND NOT TIDE_HAVE_FUZZERS)
   add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}

@@ -75,7 +75,7 @@ while(NOT "${help}" STREQUAL "")
   endif()
 endwhile()
 end_example()
-string(REGEX REPLACE "(\\.PP\n)+(\\.SH|$)" "\\2" body "${body}")
+string(REGEX REPLACE "((\\.PP|\\.br)\n)+(\\.SH|$)" "\\3" body "${body}")
 string(REGEX REPLACE "(\\.SH OPTIONS\n([^\n]|\n)*)\\.PP\n([^.\n])" "\\1.SH NOTES\n\\3" body "${body}")
 
 file(WRITE ${OUTPUT} ".\\\" SPDX-FileCopyrightText: 2026 the Tide authors
@@ -97,5 +97,6 @@ lists them.
 .BR tide\\-info (1),
 .BR tide\\-perf (1),
 .BR tide\\-train (1),
-.BR mpix_tide (3)
+.BR mpix_tide (3),
+.BR tide_environment (7)
 ")
