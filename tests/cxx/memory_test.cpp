@@ -138,7 +138,8 @@ TEST(CxxGroup, CommunicatorsAndTopology) {
 // Objects with static storage end after MPI_Finalize, which has freed what they held.
 TEST(CxxGroup, OutlivesMpi) {
   static tide::Group group(MPI_COMM_WORLD, {tide::param<float>(4)});
-  static tide::GroupMemory memory = group.alloc(What::full);
+  static tide::Info info{{"tide_share", "none"}};
+  static tide::GroupMemory memory = group.alloc(What::full, info);
   static tide::Request request = group.allgather_init(tide::in_place, memory);
   request.start();
   request.wait();

@@ -4,7 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 /// A bfloat16 as it is stored: 2 bytes, trivial.  Compute in float or double; conversion to bf16
 /// rounds once, to nearest even, and is explicit.
@@ -44,4 +45,5 @@ class bf16 {
   std::uint16_t bits_;
 };
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

@@ -8,7 +8,8 @@
 
 #include <tide/error.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 /// An MPI_Info: Info{{"tide_share", "node"}}.
 class Info {
@@ -75,4 +76,5 @@ std::string text(Write write) {
 
 inline std::string config() { return detail::text(MPIX_Tide_get_config); }
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

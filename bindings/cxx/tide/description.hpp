@@ -10,7 +10,8 @@
 #include <tide/error.hpp>
 #include <tide/lists.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 enum class What : int { full = MPIX_TIDE_FULL, shard = MPIX_TIDE_SHARD, grad = MPIX_TIDE_GRAD };
 
@@ -74,4 +75,5 @@ class Description {
 };
 
 }  // namespace detail
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

@@ -11,7 +11,8 @@
 
 #include <tide/bf16.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 using Param = MPIX_Tide_param;
 
@@ -70,4 +71,5 @@ constexpr Param param(MPI_Count rows, MPI_Count row_elems = 1, MPI_Count block_r
           MPIX_TIDE_TYPES(static_cast<int>(dtype_of<Shard>), grad)};
 }
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

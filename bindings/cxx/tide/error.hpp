@@ -8,7 +8,8 @@
 
 // A static libtide has a namespace tide of its own in the same program: the inline namespace keeps
 // symbols apart.
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 /// A call failed.  what() is one line: rank, parameter, field and what to do.
 class Error : public std::runtime_error {
@@ -50,4 +51,5 @@ inline bool finalized() noexcept {
 }
 
 }  // namespace detail
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

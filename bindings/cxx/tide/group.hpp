@@ -13,7 +13,8 @@
 #include <tide/memory.hpp>
 #include <tide/request.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 struct Rows {
   MPI_Count first = 0, count = 0;
@@ -251,4 +252,5 @@ class Group {
   detail::Description description_;
 };
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

@@ -10,7 +10,8 @@
 
 #include <tide/dtype.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 /// How many elements, of which type; Dtype::own where there are none and nothing is checked.
 struct Extent {
@@ -70,4 +71,5 @@ struct InPlace {
 };
 inline constexpr InPlace in_place{};
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

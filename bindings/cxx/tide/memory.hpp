@@ -11,7 +11,8 @@
 #include <tide/error.hpp>
 #include <tide/lists.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 /// One allocation, zeroed and page-aligned.  Freed by its owner alone; not while an operation uses
 /// it.
@@ -114,4 +115,5 @@ class GroupMemory {
   std::vector<std::size_t> row_elems_;
 };
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

@@ -8,7 +8,8 @@
 
 #include <tide/error.hpp>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 enum class Op : int {
   sum = MPIX_TIDE_SUM,
@@ -99,4 +100,5 @@ inline void wait_all(std::span<Request> requests) { detail::on_all(requests, MPI
   return flag != 0;
 }
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide

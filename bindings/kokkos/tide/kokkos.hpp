@@ -11,7 +11,8 @@
 #include <string>
 #include <type_traits>
 
-namespace tide::inline cxx0 {
+namespace tide {
+inline namespace cxx0 {
 
 // Where Kokkos has types of its own for them; else they are float.
 #if defined(KOKKOS_HALF_T_IS_FLOAT) && !KOKKOS_HALF_T_IS_FLOAT
@@ -165,4 +166,5 @@ void reduce_scatter(const Space& space, const Group& group, const Inputs& grads,
   }
 }
 
-}  // namespace tide::inline cxx0
+}  // namespace cxx0
+}  // namespace tide
