@@ -151,6 +151,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void gather_bytes(const void* mine, void* all, size_t bytes);
   void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
   bool progress_locked();
+  void hear_after_absence();
   bool begin_queued();
   Watch::Here here(bool waiting) const;
   void give_up(const Status& cause, const std::string& detail);
@@ -182,6 +183,7 @@ class Context : public std::enable_shared_from_this<Context> {
   double setup_limit_s_ = 0;
   uint64_t setup_steps_ = 0;
   std::unique_ptr<Watch> watch_;
+  double last_progress_s_ = 0;
   std::atomic<bool> broken_flag_ = false;
   Kind broken_kind_ = Kind::none;
   std::string broken_;  // why no call can be made any more

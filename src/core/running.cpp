@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls under way on a communicator.  They are numbered as they are started; call n uses slot n mod
 // 2 and enters once call n - 2 is over here.
+#include <utility>
+
 #include "core/call.hpp"
+#include "core/clock.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "core/left_behind.hpp"
@@ -49,6 +52,7 @@ bool Context::progress_locked() {
   try {
     Status cause;
     if (!broken_flag_ && node_lines_.alarm(cause)) give_up(cause, "");
+    hear_after_absence();
     for (size_t k = 0; k < slot_count; k++) {  // the older call first
       auto& group = running_[(entered_ + 1 + k) % slot_count];
       if (!group) continue;
@@ -65,6 +69,18 @@ bool Context::progress_locked() {
     process_.progress().deactivate(this);
   }
   return moved;
+}
+
+// A rank that was away may find all that it needs for a call that the others have given up.
+void Context::hear_after_absence() {
+  constexpr double absence_s = 0.25;
+  const double now = now_s(), away_s = now - std::exchange(last_progress_s_, now);
+  if (away_s < absence_s || broken_flag_ || dup_ == MPI_COMM_NULL) return;
+  const Watch::Here h = here(false);
+  if (h.limit_s <= 0) return;
+  if (!watch_) watch_ = std::make_unique<Watch>(dup_);
+  enter_mpi();  // the probe for a message makes no progress itself
+  if (const auto verdict = watch_->hear(h)) give_up(*verdict, "");
 }
 
 void Context::set_active() {

@@ -44,7 +44,7 @@ std::optional<Status> Watch::tick(const Here& here) {
   const double now = now_s(),
                step = std::min(now - last_tick_s_, asking_ ? longest_grace_step_s : longest_step_s);
   last_tick_s_ = now;
-  if (auto heard = receive(here)) return heard;
+  if (auto heard = hear(here)) return heard;
   while (!sending_.empty()) {
     int flag = 0;
     MPI_Test(&sending_.front().request, &flag, MPI_STATUS_IGNORE);
@@ -84,7 +84,7 @@ void Watch::ask_all(const Here& here) {
   next_ask_s_ = idle_s_ + grace_s(here.limit_s) / asks;
 }
 
-std::optional<Status> Watch::receive(const Here& here) {
+std::optional<Status> Watch::hear(const Here& here) {
   for (;;) {
     int flag = 0;
     MPI_Status status;

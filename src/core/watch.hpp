@@ -43,6 +43,8 @@ class Watch {
   // To be called some hundred times a second while anybody waits anywhere.  A verdict, own or
   // another's, at most once.
   std::optional<Status> tick(const Here& here);
+  // What has come meanwhile: questions are answered, another's verdict is returned.
+  std::optional<Status> hear(const Here& here);
   void tell(const Status& verdict);  // to all others, once
   // After a verdict of one's own: where each rank was heard to stand, a line each.
   std::vector<std::string> report(const Here& here) const;
@@ -66,7 +68,6 @@ class Watch {
   };
   void send(int to, Kind kind, const Here& here, const Status& verdict = {});
   void ask_all(const Here& here);
-  std::optional<Status> receive(const Here& here);
   bool anything_moved() const;
   Status verdict(const Here& here) const;
   Status accuse(int rank, const Here& here) const;
