@@ -21,6 +21,7 @@ if(NOT MPI_Fortran_FOUND OR NOT MPI_Fortran_HAVE_F08_MODULE)
   message(STATUS "Fortran module left out: ${MPI_Fortran_COMPILER} has no module mpi_f08")
   return()
 endif()
+include(tideMpiFortran)
 include(CheckSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_Fortran)
 check_source_compiles(Fortran "program p
