@@ -15,12 +15,13 @@ module tide_fortran_c_groups
       integer(c_int), value :: info
       type(MPIX_Tide_group), intent(inout) :: group
     end function
-    integer(c_int) function c_group_create_explicit(comm, nparams, params, first_row, info, group) &
+    integer(c_int) function c_group_create_explicit(comm, nparams, params, first_row, rows, info, group) &
       bind(C, name='tide_fortran_group_create_explicit')
       import
       integer(c_int), value :: comm, nparams
       type(MPIX_Tide_param), intent(in) :: params(*)
       type(c_ptr), value :: first_row
+      integer(c_int64_t), value :: rows
       integer(c_int), value :: info
       type(MPIX_Tide_group), intent(inout) :: group
     end function

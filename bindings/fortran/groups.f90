@@ -15,7 +15,7 @@ module tide_fortran_groups
   interface MPIX_Tide_group_create
     procedure group_create, group_create_f08
   end interface
-  !> first_row(0:ranks, nparams), or the same in one dimension: rows count from 0.
+  !> first_row(0:ranks, nparams), or the same in one dimension: rows count from 0.  Of another size: ARG on all ranks.
   interface MPIX_Tide_group_create_explicit
     procedure group_create_explicit, group_create_explicit_f08
   end interface
@@ -53,7 +53,7 @@ contains
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_group_create_explicit(comm, nparams, params, c_loc(first_row), info, group)
+    code = c_group_create_explicit(comm, nparams, params, c_loc(first_row), size(first_row, kind=c_int64_t), info, group)
     if (present(ierror)) ierror = code
   end subroutine
 

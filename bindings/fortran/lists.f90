@@ -39,6 +39,7 @@ contains
     type(MPIX_Tide_list), intent(inout) :: list
     integer, intent(in) :: param
     type(c_ptr), intent(in) :: ptr
+    if (param < 1) error stop 'MPIX_Tide_list_set: parameters count from 1'
     if (.not. allocated(list%ptr)) allocate (list%ptr(0))
     do while (size(list%ptr) < param)
       list%ptr = [list%ptr, c_null_ptr]

@@ -43,8 +43,11 @@ int tide_fortran_group_create(MPI_Fint comm, int nparams, const MPIX_Tide_param*
 }
 
 int tide_fortran_group_create_explicit(MPI_Fint comm, int nparams, const MPIX_Tide_param* params,
-                                       const MPI_Count* first_row, MPI_Fint info,
+                                       const MPI_Count* first_row, MPI_Count rows, MPI_Fint info,
                                        MPIX_Tide_group* group) {
+  int ranks = 0;
+  if (comm_of(comm) != MPI_COMM_NULL) MPI_Comm_size(comm_of(comm), &ranks);
+  if (rows != (MPI_Count)nparams * (ranks + 1)) first_row = NULL; /* all ranks get an error */
   return MPIX_Tide_group_create_explicit(comm_of(comm), nparams, params, first_row, info_of(info),
                                          group);
 }

@@ -103,6 +103,8 @@ int error_code(Kind kind, const std::string& message) {
   return code;
 }
 
+void restore_message(const std::string& message) { last_message = message; }
+
 // A plain class prints no detail when the handler aborts the job: say it first.
 static void say_detail(MPI_Errhandler set, int code) {
   const std::lock_guard lock(mutex);

@@ -22,6 +22,8 @@ Handles<MPIX_Tide_request, Request>& requests();
 
 // Code of an error; its text reaches MPI_Error_string and MPIX_Tide_error_message.
 int error_code(Kind kind, const std::string& message);
+// Of an earlier error that is returned now, in this thread.
+void restore_message(const std::string& message);
 
 int guard(MPI_Comm comm,
           const std::function<void()>& act);  // raised on comm, or MPI_COMM_SELF where it is null

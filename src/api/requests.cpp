@@ -52,10 +52,14 @@ int wait(MPIX_Tide_request* request) {
 // All are completed, whatever goes wrong with one; the first error is returned.
 int complete_all(int count, MPIX_Tide_request requests[]) {
   int first = MPI_SUCCESS;
+  std::string message;
   for (int i = 0; i < count; i++) {
     const int code = wait(&requests[i]);
-    if (first == MPI_SUCCESS) first = code;
+    if (first != MPI_SUCCESS || code == MPI_SUCCESS) continue;
+    first = code;
+    message = PMPIX_Tide_error_message();
   }
+  if (first != MPI_SUCCESS) restore_message(message);
   return first;
 }
 

@@ -38,6 +38,17 @@ struct EntryRecord {  // what the ranks heard from so far say about a call
 // "rank 2 calls with scale 0.5, rank 0 with 1": the first field that differs.
 std::string difference(const EntryRecord& record);
 
+// Thrown by a rail that has lost a peer, by its communicator rank.
+class LostPeer : public Error {
+ public:
+  LostPeer(int rank, const std::string& why)
+      : Error(Kind::peer, "the connection to rank {} is lost ({})", rank, why), rank_(rank) {}
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
 class Rail {
  public:
   virtual ~Rail() = default;

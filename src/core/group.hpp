@@ -106,7 +106,7 @@ class Group : public std::enable_shared_from_this<Group> {
       std::make_shared<Outcome>();  // of the blocking calls
 };
 
-// Output types that api.md allows for a gradient of this type.
+// Output types that mpix_tide.h allows for a gradient of this type.
 bool may_sum_into(Dtype grad, Dtype out);
 bool may_gather_as(Dtype shard, Dtype full);
 

@@ -97,6 +97,9 @@ std::string config_text() {
   j["version"] = MPIX_TIDE_VERSION;
   j["backends"] = Json::array({"host"});
   j["rails"] = Json::array({"mpi"});
+#if TIDE_HAVE_UCX
+  j["rails"].push_back("ucx");
+#endif
   j["isa"] = name(isa());
   j["hwloc"] = has_hwloc();
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};

@@ -60,6 +60,10 @@ bool Context::progress_locked() {
       if (group->call().over()) ended[k] = std::move(group), group.reset();
     }
     moved |= begin_queued();
+  } catch (const LostPeer& e) {
+    log(Level::error, fmt::format("rank {}: {}", comm_rank(), e.what()));
+    give_up({e.rank(), static_cast<int16_t>(Kind::peer), Fault::lost, -1}, "");
+    moved = true;
   } catch (const std::exception& e) {  // what no rank expected: nothing can be done any more
     give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1}, e.what());
     moved = true;
@@ -71,8 +75,10 @@ bool Context::progress_locked() {
   return moved;
 }
 
-// A rank that was away may find all that it needs for a call that the others have given up.
+// A rank that was away may find all that it needs for a call that the others have given up.  On one
+// node the alarm line says so, and a thread that may not call MPI drives calls there.
 void Context::hear_after_absence() {
+  if (topology_.nodes() == 1) return;
   constexpr double absence_s = 0.25;
   const double now = now_s(), away_s = now - std::exchange(last_progress_s_, now);
   if (away_s < absence_s || broken_flag_ || dup_ == MPI_COMM_NULL) return;
@@ -145,8 +151,10 @@ void Context::give_up(const Status& cause, const std::string& detail) {
   broken_ = text + "; the communicator cannot be used any more: free its groups";
   broken_kind_ = kind_of(first);
   broken_flag_ = true;
-  if (!watch_ && dup_ != MPI_COMM_NULL) watch_ = std::make_unique<Watch>(dup_);
-  if (watch_) watch_->tell(first);
+  if (!Progress::without_mpi()) {  // else on one node, whose ranks all see the alarm
+    if (!watch_ && dup_ != MPI_COMM_NULL) watch_ = std::make_unique<Watch>(dup_);
+    if (watch_) watch_->tell(first);
+  }
   leave_behind();
   fail_calls(broken_kind_, broken_);
 }

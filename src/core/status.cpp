@@ -89,6 +89,8 @@ static const char* words(Fault fault) {
              "same order on all ranks";
     case Fault::stuck:
       return "answers but gets nowhere within tide_timeout; the network may be down";
+    case Fault::lost:
+      return "a connection to it is lost: the rank, its host or the network is gone; end the job";
   }
   return "unknown fault";
 }

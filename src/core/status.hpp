@@ -42,7 +42,8 @@ enum class Fault : int16_t {
   silent,
   not_entered,
   elsewhere,
-  stuck
+  stuck,
+  lost
 };
 
 struct Status {

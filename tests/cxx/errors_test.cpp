@@ -119,16 +119,46 @@ TEST(CxxErrors, ASpanOfAnotherTypeTurnsUpWhenANonblockingCallBegins) {
                    {"params: parameter 1", "6 elements of fp32", "6 elements of fp64"});
 }
 
-TEST(CxxErrors, APersistentCallChecksItsListsAtOnce) {
-  Fixture f;
-  const auto error = thrown([&] { (void)f.group.allgather_init({f.shard}, {f.full_()}); });
-  EXPECT_EQ(MPI_ERR_BUFFER, error.error_class());
-  expect_words(error, {"shards has 1 pieces"});
-  EXPECT_EQ(MPI_ERR_BUFFER,
-            thrown([&] {
-              (void)f.group.reduce_scatter_init({f.full_(), f.full2_()}, {f.shard}, tide::Op::sum);
-            }).error_class());
-  f.expect_usable();
+TEST(CxxErrors, APersistentCallWithAWrongListFailsOnAllRanks) {
+  const Fixture f;
+  const bool wrong = world().rank == 0;
+  tide::Inputs shards{f.shard, f.shard2};
+  if (wrong) shards.add(nullptr);
+  tide::Request gather = f.group.allgather_init(shards, {f.full_(), f.full2_()});
+  for (int round = 0; round < 2; round++) {
+    gather.start();
+    expect_all_throw(f, thrown([&] { gather.wait(); }), 0, {"shards has 3 pieces"});
+  }
+  std::vector<float> sum = f.own<float>(0);
+  std::vector<double> sum2 = f.own<double>(1);
+  tide::Outputs sums{sum, sum2};
+  if (wrong) sums = {sum};
+  tide::Request reduce = f.group.reduce_scatter_init({f.full_(), f.full2_()}, sums, tide::Op::sum);
+  tide::Request moved = std::move(reduce);
+  moved.start();
+  expect_all_throw(f, thrown([&] { moved.wait(); }), 0, {"shards has 1 pieces"});
+}
+
+TEST(CxxErrors, OfTheFirstRequestThatFails) {
+  const Fixture f;
+  const tide::Group other(MPI_COMM_WORLD, {tide::param<float>(4)});
+  std::vector<float> full(4), none;
+  tide::Request requests[] = {
+      tide::Request(f.group.iallgather({nullptr, f.shard2}, {nullptr, f.full2_()})),
+      tide::Request(other.iallgather({nullptr}, {nullptr}))};
+  const tide::Error error = thrown([&] { tide::wait_all(requests); });
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(error.code(), text, &length);
+  EXPECT_NE(std::string::npos, std::string(text).find(std::string(error.what()).substr(0, 60)))
+      << text << " / " << error.what();
+}
+
+TEST(CxxErrors, AParameterThatTheGroupHasNot) {
+  const Fixture f;
+  const auto error = thrown([&] { (void)f.group.extent(7, tide::What::full); });
+  EXPECT_EQ(MPI_ERR_ARG, error.error_class());
+  expect_words(error, {"parameter 7", "2"});
 }
 
 TEST(CxxErrors, TheOutputTypeOfAReductionIsChecked) {

@@ -1,6 +1,6 @@
 ! SPDX-FileCopyrightText: 2026 the Tide authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> V06: a parameter is contiguous; a section with a row stride of 6 does not compile (refused/), a copy of it does.
+!> V06: a parameter is contiguous; a section with a row stride of 6 does not compile (refused.cmake), a copy of it does.
 !> V32: handles, in place, sections, counts beyond 32 bits, ierror left out.
 program cases
   use, intrinsic :: iso_fortran_env, only: int16, int64, real32, real64
@@ -42,7 +42,7 @@ contains
     call reduce(grad, sums)
   end subroutine
 
-  !> a(1:8:2, :) as gradient: refused at compile time (refused/), exact from a copy.
+  !> a(1:8:2, :) as gradient: refused at compile time (refused.cmake), exact from a copy.
   subroutine v32_strided_gradient()
     integer(int16), target :: a(8, 4), grad(4, 4)
     real(real32), target :: sums(4, 4)
@@ -112,7 +112,7 @@ contains
     call MPIX_Tide_list_add(shards, sums(:, lower:upper))
     call MPIX_Tide_reduce_scatter(grads, shards, 0, MPIX_TIDE_SUM, 1._real64, group)
     wanted = reshape([(pattern_sum(i, 0, ranks), i = 0, size(grad) - 1)], shape(grad))
-    call check(all(transfer(sums(:, lower:upper), [0]) == transfer(real(wanted(:, lower:upper)), [0])), 'PAT-S sums')
+    call check(all(transfer(sums(:, lower:upper), [0]) == transfer(real(wanted(:, lower:upper)), [0])), 'sums of the rows')
     call MPIX_Tide_group_free(group)
   end subroutine
 end program

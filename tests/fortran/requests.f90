@@ -119,7 +119,7 @@ contains
       call check(kind == MPIX_TIDE_ERR_UNSUPPORTED, what)
     end do
     call MPIX_Tide_group_async_error(group(1), i, ierror)
-    call check(ierror /= MPI_SUCCESS .or. i == MPI_SUCCESS, 'group_async_error')
+    call check(ierror == MPI_SUCCESS .and. i == MPI_SUCCESS, 'group_async_error')
   end subroutine
 
   subroutine check_class(code, wanted, what)

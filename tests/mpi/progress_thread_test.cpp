@@ -7,12 +7,36 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "operation.hpp"
+
+namespace {
+
+const pid_t main_thread = gettid();
+std::atomic<int> calls_elsewhere = 0;  // of MPI, by other threads than the main one
+void note_call() {
+  if (gettid() != main_thread) calls_elsewhere++;
+}
+
+}  // namespace
+
+// In front of MPI's own, for the library, too.
+extern "C" {
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  note_call();
+  return PMPI_Iprobe(source, tag, comm, flag, status);
+}
+int MPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  note_call();
+  return PMPI_Isend(buf, count, type, dest, tag, comm, request);
+}
+}
 
 namespace tide_test {
 namespace {
@@ -83,6 +107,22 @@ TEST(ProgressThread, StaysInsideTheProcessesCpus) {
     mask >> std::hex >> cpus;
     EXPECT_EQ(1u << std::atoi(std::getenv("TEST_TIDE_CPU")), cpus);
   }
+}
+
+// The thread also drives calls with a time limit, after times in which nobody drove any.
+TEST(ProgressThread, CallsNoMpiWithoutThreadMultiple) {
+  if (multiple() || !one_node()) GTEST_SKIP();
+  Info info{{"tide_progress", "thread"}, {"tide_timeout", "60"}};
+  Operation a(world(), Collective::reduce, {param(64, 33)}, {}, info);
+  a.write(1);
+  for (int round = 0; round < 3; round++) {
+    usleep(300000);
+    TIDE_OK(a.begin());
+    usleep(100000);
+    TIDE_OK(a.wait());
+  }
+  a.expect_result("progress thread");
+  EXPECT_EQ(0, calls_elsewhere);
 }
 
 TEST(ProgressThread, CompletesWithoutTheCaller) {

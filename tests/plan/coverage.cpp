@@ -53,7 +53,8 @@ std::string name(const Topology& t, const Case& c) {
          " loads " + std::to_string(c.limits.peer_loads) + " switch " +
          std::to_string(c.limits.switch_sum) + " sync " + std::to_string(c.limits.sync_in_plan) +
          " raw " + std::to_string(c.raw) + " rank_order " + std::to_string(c.options.rank_order) +
-         " eager " + std::to_string(c.options.eager_bytes > 0) + " chunk " + std::to_string(c.options.chunk_bytes) + " workspace " +
+         " eager " + std::to_string(c.options.eager_bytes > 0) + " chunk " +
+         std::to_string(c.options.chunk_bytes) + " workspace " +
          std::to_string(c.options.workspace_bytes) + " P " +
          std::to_string(c.options.puts_in_flight) + " seed " + std::to_string(c.seed);
 }

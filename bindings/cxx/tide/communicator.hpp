@@ -14,9 +14,9 @@ inline namespace cxx0 {
 /// An MPI_Info: Info{{"tide_share", "node"}}.
 class Info {
  public:
-  Info(std::initializer_list<std::pair<const char*, const char*>> pairs) {
-    check(MPI_Info_create(&info_));
-    for (const auto& [key, value] : pairs) check(MPI_Info_set(info_, key, value));
+  Info() { detail::check_mpi(MPI_Info_create(&info_)); }
+  Info(std::initializer_list<std::pair<const char*, const char*>> pairs) : Info() {
+    for (const auto& [key, value] : pairs) detail::check_mpi(MPI_Info_set(info_, key, value));
   }
   ~Info() {
     if (info_ != MPI_INFO_NULL && !detail::finalized()) MPI_Info_free(&info_);

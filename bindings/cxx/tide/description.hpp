@@ -34,7 +34,10 @@ class Description {
 
   // Of a frozen parameter's gradient: nothing.
   Extent extent(std::size_t p, What what) const {
-    const Param& param = params_.at(p);
+    if (p >= params_.size())
+      throw Error(MPI_ERR_ARG, "parameter " + std::to_string(p) + " of a group of " +
+                                   std::to_string(params_.size()) + "; they count from 0");
+    const Param& param = params_[p];
     int dtype = param.dtype;
     if (param.types && what != What::full)
       dtype = what == What::shard ? param.types & 0xff : param.types >> 8;

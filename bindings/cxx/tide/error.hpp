@@ -15,6 +15,10 @@ inline namespace cxx0 {
 class Error : public std::runtime_error {
  public:
   Error(int code, const std::string& message) : std::runtime_error(message), code_(code) {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    if (begun) MPI_Finalized(&ended);
+    if (!begun || ended) return;  // MPI asks for no class then
     MPI_Error_class(code, &class_);
     MPIX_Tide_error_kind(code, &kind_);
   }
@@ -38,10 +42,22 @@ inline void check(int code) {
 namespace detail {
 
 // `wrong` was seen here, before the call, which was made without lists so that all ranks learn of
-// it.
+// it: as BUFFER, or ARG for a layout.
 inline void check(int code, const std::string& wrong) {
-  if (wrong.empty()) return cxx0::check(code);
-  throw Error(code == MPI_SUCCESS ? MPI_ERR_BUFFER : code, wrong);
+  if (code == MPI_SUCCESS) return;
+  const Error said(code, MPIX_Tide_error_message());
+  const bool ours = said.error_class() == MPI_ERR_BUFFER || said.error_class() == MPI_ERR_ARG;
+  if (wrong.empty() || !ours) throw said;
+  throw Error(code, wrong);
+}
+
+// Of a function of MPI.
+inline void check_mpi(int code) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(code, text);
 }
 
 inline bool finalized() noexcept {

@@ -90,7 +90,7 @@ class Group {
     return told(request, l.wrong);
   }
 
-  /// Persistent and inactive.  With a wrong list these throw at once, on this rank.
+  /// Persistent and inactive.  With a wrong list each wait throws, on all ranks.
   [[nodiscard]] Request allgather_init(const Inputs& shards, const Outputs& params) const {
     return make_gather(gather(&shards, params));
   }
@@ -100,11 +100,10 @@ class Group {
   [[nodiscard]] Request reduce_scatter_init(const Inputs& grads, const Outputs& shards, Op op,
                                             double scale = 1.0, Dtype out = Dtype::own) const {
     const Lists l = reduce(grads, shards, out);
-    detail::check(MPI_SUCCESS, l.wrong);
     MPIX_Tide_request request = MPIX_TIDE_REQUEST_NULL;
     check(MPIX_Tide_reduce_scatter_init(l.in, l.out, static_cast<int>(out), static_cast<int>(op),
                                         scale, handle_, MPI_INFO_NULL, &request));
-    return Request(request);
+    return Request(request, l.wrong);
   }
 
   /// On a stream (a cudaStream_t): UNSUPPORTED in this version.
@@ -197,8 +196,8 @@ class Group {
     std::string wrong;
   };
   // Wrong lists are not passed on: the call then fails on all ranks and none waits for this one.
-  static Lists lists(const void* const* in, void* const* out, std::string wrong) {
-    if (wrong.empty()) return {in, out, {}};
+  Lists lists(const void* const* in, void* const* out, std::string wrong) const {
+    if (wrong.empty() || !handle_) return {in, out, {}};  // of no group: the call says so
     return {nullptr, nullptr, std::move(wrong)};
   }
   Lists gather(const Inputs* shards, const Outputs& params) const {
@@ -223,10 +222,9 @@ class Group {
     return told(request, l.wrong);
   }
   Request make_gather(const Lists& l) const {
-    detail::check(MPI_SUCCESS, l.wrong);
     MPIX_Tide_request request = MPIX_TIDE_REQUEST_NULL;
     check(MPIX_Tide_allgather_init(l.in, l.out, handle_, MPI_INFO_NULL, &request));
-    return Request(request);
+    return Request(request, l.wrong);
   }
   static Request told(MPIX_Tide_request handle, const std::string& wrong) {
     if (!wrong.empty()) detail::check(MPIX_Tide_wait(&handle), wrong);

@@ -3,6 +3,7 @@
 // An operation in progress, or a persistent one.
 #pragma once
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,26 +27,29 @@ constexpr Op operator|(Op a, Op b) noexcept {
 class Request {
  public:
   Request() = default;
-  /// Takes a handle of the C interface.
-  explicit Request(MPIX_Tide_request handle) noexcept : handle_(handle) {}
+  /// Takes a handle of the C interface.  wrong: what was wrong with its lists, if anything.
+  explicit Request(MPIX_Tide_request handle, std::string wrong = {}) noexcept
+      : handle_(handle), wrong_(std::move(wrong)) {}
   ~Request() {
     if (!handle_ || detail::finalized()) return;
     MPIX_Tide_wait(&handle_);
     if (handle_) MPIX_Tide_request_free(&handle_);
   }
-  Request(Request&& other) noexcept : handle_(other.release()) {}
+  Request(Request&& other) noexcept
+      : handle_(other.release()), wrong_(std::exchange(other.wrong_, {})) {}
   Request& operator=(Request&& other) noexcept {
     Request taken(std::move(other));  // this one's operation ends as by the destructor
     std::swap(handle_, taken.handle_);
+    std::swap(wrong_, taken.wrong_);
     return *this;
   }
 
   void start() { check(MPIX_Tide_start(&handle_)); }
-  void wait() { check(MPIX_Tide_wait(&handle_)); }
+  void wait() { detail::check(MPIX_Tide_wait(&handle_), wrong_); }
   void wait_inputs() { check(MPIX_Tide_wait_inputs(&handle_)); }
   [[nodiscard]] bool test() {
     int flag = 0;
-    check(MPIX_Tide_test(&handle_, &flag));
+    detail::check(MPIX_Tide_test(&handle_, &flag), wrong_);
     return flag != 0;
   }
   [[nodiscard]] bool test_inputs() {
@@ -72,29 +76,31 @@ class Request {
   }
 
  private:
+  friend void start_all(std::span<Request> requests);
+  friend void wait_all(std::span<Request> requests);
+  friend bool test_all(std::span<Request> requests);
+  // Calls `act` on the handles as one array; the requests keep what it leaves of them.
+  template <class Act>
+  static void on_all(std::span<Request> requests, Act act) {
+    std::vector<MPIX_Tide_request> handles;
+    for (const Request& request : requests) handles.push_back(request.handle_);
+    const int code = act(static_cast<int>(handles.size()), handles.data());
+    for (std::size_t i = 0; i < handles.size(); i++) requests[i].handle_ = handles[i];
+    cxx0::check(code);
+  }
+
   MPIX_Tide_request handle_ = MPIX_TIDE_REQUEST_NULL;
+  std::string wrong_;
 };
 
-namespace detail {
-
-// Calls `act` on the handles as one array; the requests keep what it leaves of them.
-template <class Act>
-void on_all(std::span<Request> requests, Act act) {
-  std::vector<MPIX_Tide_request> handles;
-  for (Request& request : requests) handles.push_back(request.release());
-  const int code = act(static_cast<int>(handles.size()), handles.data());
-  for (std::size_t i = 0; i < handles.size(); i++) requests[i] = Request(handles[i]);
-  cxx0::check(code);
+inline void start_all(std::span<Request> requests) {
+  Request::on_all(requests, MPIX_Tide_startall);
 }
-
-}  // namespace detail
-
-inline void start_all(std::span<Request> requests) { detail::on_all(requests, MPIX_Tide_startall); }
 /// All are completed, whatever goes wrong with one; the first error is thrown.
-inline void wait_all(std::span<Request> requests) { detail::on_all(requests, MPIX_Tide_waitall); }
+inline void wait_all(std::span<Request> requests) { Request::on_all(requests, MPIX_Tide_waitall); }
 [[nodiscard]] inline bool test_all(std::span<Request> requests) {
   int flag = 0;
-  detail::on_all(requests, [&](int count, MPIX_Tide_request* handles) {
+  Request::on_all(requests, [&](int count, MPIX_Tide_request* handles) {
     return MPIX_Tide_testall(count, handles, &flag);
   });
   return flag != 0;

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tide for C++20, over the C interface in mpix_tide.h: what a call does and when, its errors, who
 // is to call it, stand there.  Nothing but conversions is done in these headers.
-//   tide::Group     a parameter list over a communicator, and its collectives
-//   tide::Request   an operation in progress, or a persistent one
-//   tide::Memory, tide::GroupMemory   memory that the ranks of a node address directly
-//   tide::Inputs, tide::Outputs       one piece per parameter, from spans; lengths and types are
-//   checked tide::Error     thrown where a call fails, once the communicator has MPI_ERRORS_RETURN:
-//   MPI's default handler aborts
+//   tide::Group    a parameter list over a communicator, and its collectives
+//   tide::Request  an operation in progress, or a persistent one
+//   tide::Memory, tide::GroupMemory  memory that the ranks of a node address directly
+//   tide::Inputs, tide::Outputs  one piece per parameter, from spans; lengths, types are checked
+//   tide::Error    thrown where a call fails, once the communicator has MPI_ERRORS_RETURN: MPI's
+//                  default handler aborts
 // Objects are moved, not copied.  They may outlive MPI_Finalize, which frees what they hold.
 #pragma once
 

@@ -1,6 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 the Tide authors
 ! SPDX-License-Identifier: BSD-3-Clause
 program first
+  use, intrinsic :: iso_fortran_env, only: real64
   use mpi_f08
   use mpix_tide
   implicit none
@@ -21,7 +22,7 @@ program first
   call MPIX_Tide_list_add(grads, grad)
   call MPIX_Tide_list_add(sums, total)
   call MPIX_Tide_allgather(shards, params, group)
-  call MPIX_Tide_reduce_scatter(grads, sums, 0, MPIX_TIDE_SUM, 1d0, group)
+  call MPIX_Tide_reduce_scatter(grads, sums, 0, MPIX_TIDE_SUM, 1.0_real64, group)
   if (rank == 0) print '(a, *(f4.1))', 'gathered rows:', full(1, :)
   if (rank == 0) print '(a, f4.1)', 'sum of gradients:', total(1, 1)
 

@@ -29,13 +29,13 @@ struct alignas(64) UcxRail::Line {
   Opening openings[most_open];
 };
 
-// The records of a slot's calls lie in two sets: a peer may be one call ahead of what was read
-// here.
 static int record_rounds(const Topology& topology) {
   return std::bit_width(static_cast<unsigned>(topology.nodes() - 1));
 }
 static int record_places(const Topology& topology) { return 2 * 2 * record_rounds(topology); }
 
+// The records of a slot's calls lie in two sets: a peer may be one call ahead of what was read
+// here.
 int UcxRail::record_place(uint64_t call, int round) const {
   const int set = static_cast<int>(call % 2) * 2 + round / first_end_round;
   return set * record_rounds(topology_) + round % first_end_round;
@@ -278,10 +278,7 @@ void UcxRail::check_peers() const {
   const char* why = "";
   for (const auto& path : paths_)
     if (const int rank = path->failed(why); rank >= 0)
-      throw Error(Kind::peer,
-                  "the connection to rank {} is lost (UCX: {}); that rank, its host or the network "
-                  "is gone: end the job",
-                  topology_.comm_rank(rank), why);
+      throw LostPeer(topology_.comm_rank(rank), fmt::format("UCX: {}", why));
 }
 
 void UcxRail::progress(int s) {
