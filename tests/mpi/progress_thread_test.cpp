@@ -7,36 +7,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "operation.hpp"
-
-namespace {
-
-const pid_t main_thread = gettid();
-std::atomic<int> calls_elsewhere = 0;  // of MPI, by other threads than the main one
-void note_call() {
-  if (gettid() != main_thread) calls_elsewhere++;
-}
-
-}  // namespace
-
-// In front of MPI's own, for the library, too.
-extern "C" {
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  note_call();
-  return PMPI_Iprobe(source, tag, comm, flag, status);
-}
-int MPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-              MPI_Request* request) {
-  note_call();
-  return PMPI_Isend(buf, count, type, dest, tag, comm, request);
-}
-}
+#include "slow_rail.hpp"
 
 namespace tide_test {
 namespace {
@@ -122,7 +99,7 @@ TEST(ProgressThread, CallsNoMpiWithoutThreadMultiple) {
     TIDE_OK(a.wait());
   }
   a.expect_result("progress thread");
-  EXPECT_EQ(0, calls_elsewhere);
+  EXPECT_EQ(0U, calls_of_other_threads());
 }
 
 TEST(ProgressThread, CompletesWithoutTheCaller) {

@@ -3,8 +3,10 @@
 #include "slow_rail.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -28,6 +30,11 @@ std::recursive_mutex mutex;
 std::deque<Held> held;
 double rate = 0, free_at_s = 0;
 size_t seen = 0;
+std::atomic<size_t> by_other_threads = 0;
+
+void note_thread() {
+  if (gettid() != getpid()) by_other_threads++;
+}
 
 int no_status(void*, MPI_Status* status) {
   MPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -72,6 +79,8 @@ size_t rail_messages_held() {
   const std::lock_guard lock(mutex);
   return held.size();
 }
+size_t calls_of_other_threads() { return by_other_threads; }
+
 size_t rail_messages_seen() {
   const std::lock_guard lock(mutex);
   return seen;
@@ -83,6 +92,7 @@ using namespace tide_test;
 
 extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
                          MPI_Comm comm, MPI_Request* request) {
+  note_thread();
   const std::lock_guard lock(mutex);
   int size = 0;
   PMPI_Type_size(type, &size);
@@ -109,6 +119,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Sta
 }
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  note_thread();
   pump();
   return PMPI_Iprobe(source, tag, comm, flag, status);
 }

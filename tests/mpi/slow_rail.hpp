@@ -13,5 +13,7 @@ size_t slow_bytes();                 // shorter messages pass, but never overtak
 // Messages that have not left this rank, and all that were ever held back.
 size_t rail_messages_held();
 size_t rail_messages_seen();
+// Of MPI_Isend and MPI_Iprobe, by other threads than the program's first.
+size_t calls_of_other_threads();
 
 }  // namespace tide_test
