@@ -79,14 +79,16 @@ bool Context::progress_locked() {
 // node the alarm line says so, and a thread that may not call MPI drives calls there.
 void Context::hear_after_absence() {
   if (topology_.nodes() == 1) return;
-  constexpr double absence_s = 0.25;
+  constexpr double absence_s = 0.25, listen_s = 0.0005;  // a message may take MPI some rounds
   const double now = now_s(), away_s = now - std::exchange(last_progress_s_, now);
   if (away_s < absence_s || broken_flag_ || dup_ == MPI_COMM_NULL) return;
   const Watch::Here h = here(false);
   if (h.limit_s <= 0) return;
   if (!watch_) watch_ = std::make_unique<Watch>(dup_);
-  enter_mpi();  // the probe for a message makes no progress itself
-  if (const auto verdict = watch_->hear(h)) give_up(*verdict, "");
+  while (!broken_flag_ && now_s() - now < listen_s) {
+    enter_mpi();
+    if (const auto verdict = watch_->hear(h)) give_up(*verdict, "");
+  }
 }
 
 void Context::set_active() {
