@@ -14,7 +14,7 @@ told() {
   shift
   out=$(timeout -k 5 50 "$@" 2>&1)
   rc=$?
-  lines=$(grep '^tide: ' <<< "$out")
+  lines=$(grep -o 'tide: .*' <<< "$out")  # other output may stand before it
   local seen=0
   [ -z "$lines" ] || seen=$(wc -l <<< "$lines")
   local verdict=ok
