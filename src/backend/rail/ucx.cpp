@@ -138,19 +138,20 @@ UcxRail::Channel& UcxRail::channel(int s, int rank) {
   return channels.back();
 }
 
-void UcxRail::write_kept(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
+UcxRequest UcxRail::to_board(int rank, int path, const void* bytes, size_t size, size_t offset) {
   UcxPath& way = *paths_[static_cast<size_t>(path)];
   const auto r = static_cast<size_t>(rank);
-  const UcxRequest request = way.put(r, bytes, size, 0, way.board_of(r) + offset);
-  slots_[s].notes.push_back({request, rank, path, {}});
+  return way.put(r, bytes, size, 0, way.board_of(r) + offset);
+}
+
+void UcxRail::write_kept(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
+  slots_[s].notes.push_back({to_board(rank, path, bytes, size, offset), rank, path, {}});
 }
 
 void UcxRail::write(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
   Note& note = slots_[s].notes.emplace_back(Note{nullptr, rank, path, {}});
   std::memcpy(note.bytes.data(), bytes, size);
-  UcxPath& way = *paths_[static_cast<size_t>(path)];
-  const auto r = static_cast<size_t>(rank);
-  note.request = way.put(r, note.bytes.data(), size, 0, way.board_of(r) + offset);
+  note.request = to_board(rank, path, note.bytes.data(), size, offset);
 }
 
 void UcxRail::count(int s, int rank, int path, int index) {

@@ -85,6 +85,7 @@ class UcxRail : public Rail {
     size_t complete = 0, in_flight_bytes = 0;
   };
   Channel& channel(int slot, int rank);
+  UcxRequest to_board(int rank, int path, const void* bytes, size_t size, size_t offset);
   // Into a rank's board; bytes: copied, or kept by the caller until the call is idle.
   void write(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
   void write_kept(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
