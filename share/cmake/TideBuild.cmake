@@ -16,13 +16,31 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 # Declared, but not in this version: silence would look like success.
-foreach(feature CUDA NCCL)
+foreach(feature NCCL)
   set(TIDE_HAVE_${feature} 0)
   if(TIDE_WITH_${feature})
     message(FATAL_ERROR "TIDE_WITH_${feature}=ON: not in this version of Tide (${PROJECT_VERSION}).  "
                         "Configure with -DTIDE_WITH_${feature}=OFF.")
   endif()
 endforeach()
+set(TIDE_HAVE_CUDA 0)
+if(TIDE_WITH_CUDA STREQUAL "emulate")
+  set(TIDE_HAVE_CUDA 1)
+elseif(TIDE_WITH_CUDA)
+  find_package(CUDAToolkit 12.4 QUIET)
+  if(NOT CUDAToolkit_FOUND)
+    message(FATAL_ERROR "TIDE_WITH_CUDA=ON: no CUDA toolkit of 12.4 or later was found.  Add its nvcc to PATH, or configure with "
+                        "-DCUDAToolkit_ROOT=/path/to/cuda.")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  enable_language(CUDA)
+  set(TIDE_HAVE_CUDA 1)
+endif()
 set(TIDE_HAVE_KOKKOS 0)
 if(TIDE_WITH_KOKKOS OR TIDE_BUILD_TESTING)
   include(tideKokkos)
@@ -96,8 +114,9 @@ endif()
 
 # Ours only: warnings, exact floating point, sanitizers.
 add_library(tide_options INTERFACE)
-target_compile_options(tide_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off
-  $<$<BOOL:${TIDE_WARNINGS_AS_ERRORS}>:-Werror>)
+target_compile_options(tide_options INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-ffp-contract=off>
+  $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${TIDE_WARNINGS_AS_ERRORS}>>:-Werror>)
 target_compile_definitions(tide_options INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 # Everything, the C programs too: a sanitizer's library must be a program's first.  Without vptr: its check takes
 # descriptors, and lies where a test has used them up.

@@ -5,6 +5,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "backend/host/kernels.hpp"
@@ -41,6 +42,10 @@ struct Cursor {
   size_t offset = 0;  // bytes of its interval that are done
 };
 
+namespace gpu {
+struct Binding;
+}
+
 // One call on its way: everything a backend needs, nothing that it allocates while it runs.
 struct Work {
   const Plan* plan = nullptr;
@@ -60,6 +65,9 @@ struct Work {
   std::vector<std::pair<size_t, Signal>>
       after_puts;  // rail lane: signals that wait for put number `first`
   size_t puts = 0;
+  // Device memory: what was lowered for earlier calls of this kind, the latest last.
+  std::vector<std::shared_ptr<const gpu::Binding>>* bindings = nullptr;
+  int sum_ctas = 16, landing_ctas = 4;
   bool failed =
       false;  // a transfer failed: the call goes on, so that nobody hangs, and ends with an error
 };
@@ -74,6 +82,8 @@ class Backend {
   // Goes on with one lane until it must wait, ends, or has moved a slice.  True if anything was
   // done.
   virtual bool advance(Work& work, Lane lane) = 0;
+  // What the lane has done so far is there for everybody.
+  virtual bool settled(Work& work, Lane lane) = 0;
   // Nobody will read this rank's inputs in this call any more.
   virtual bool inputs_read(Work& work) = 0;
 };

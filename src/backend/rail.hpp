@@ -25,13 +25,17 @@ struct Fields {  // what must be equal on all ranks in a call
 };
 static_assert(sizeof(Fields) == 24);
 
+// What memory ranks passed; folded by or.
+constexpr uint32_t foreign_memory = 1,  // some of it is not mapped by all ranks of its owner's node
+    host_memory = 2, device_memory = 4;
+
 struct EntryRecord {  // what the ranks heard from so far say about a call
   Status status;
   Fields fields;  // of `rank`, the lowest rank heard from
   Fields other;   // of `differs`
   int32_t rank = 0;
   int32_t differs = INT32_MAX;  // lowest rank known to have other fields than a lower one
-  uint32_t foreign = 0;         // some rank passed memory that its node does not map
+  uint32_t memory = 0;          // the bits above
   // In any order, and any number of times.
   void fold(const EntryRecord& other);
 };

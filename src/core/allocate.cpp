@@ -11,16 +11,16 @@ namespace {
 struct Wish {
   int64_t bytes;
   int32_t shared;
-  int32_t pad;
+  int32_t device;  // memory of a device
 };
 
-void check_kind(const std::string& kind) {
-  if (kind.empty() || kind == "system") return;
-  if (kind.rfind("cuda", 0) == 0)
-    throw Error(Kind::unsupported,
-                "mpi_memory_alloc_kinds = {}: device memory is not in this version; use system",
-                kind);
-  throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system", kind);
+// MPI 4.1's names.  The kind that the info asks for, else that of tide_memory.
+bool wants_device(const std::string& kind, const Settings& settings) {
+  if (kind == "cuda" || kind == "cuda:device") return true;
+  if (kind.empty()) return settings.text("tide_memory") == "cuda";
+  if (kind == "system") return false;
+  throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system or cuda:device",
+              kind);
 }
 
 }  // namespace
@@ -30,9 +30,11 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   const Topology& t = context.topology();
   const int locals = t.size(context.node()), me = t.local(context.rank());
   Wish wish{bytes, 0, 0};
+  int device = -1;
   context.together([&] {
     const Settings settings = Settings::read(info, Setting::alloc);
-    check_kind(info_value(info, "mpi_memory_alloc_kinds"));
+    wish.device = wants_device(info_value(info, "mpi_memory_alloc_kinds"), settings);
+    if (wish.device) device = context.device(environment_value("TIDE_DEVICE"));
     wish.shared = settings.text("tide_share") == "node";
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });
@@ -44,6 +46,13 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
       throw Error(Kind::mismatch,
                   "rank {}: tide_share differs from rank {}'s; pass the same info on all ranks",
                   t.comm_rank(r), t.comm_rank(0));
+    if (of(r).device != of(0).device)
+      throw Error(
+          Kind::mismatch,
+          "rank {}: mpi_memory_alloc_kinds (or tide_memory) asks for {} memory, rank {} for "
+          "{}; pass the same info on all ranks",
+          t.comm_rank(r), of(r).device ? "device" : "host", t.comm_rank(0),
+          of(0).device ? "device" : "host");
     if (of(r).shared && of(r).bytes != of(first).bytes)
       throw Error(Kind::mismatch,
                   "rank {}: bytes is {} but rank {} of its node asks for {}; tide_share = node "
@@ -52,7 +61,9 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   }
   std::shared_ptr<Segment> mine;
   context.together([&] {
-    if (bytes > 0 && (!wish.shared || me == 0)) mine = Segment::create(static_cast<size_t>(bytes));
+    if (bytes <= 0 || (wish.shared && me != 0)) return;
+    mine = device < 0 ? Segment::create(static_cast<size_t>(bytes))
+                      : Segment::create_on(device, static_cast<size_t>(bytes));
   });
   std::vector<bool> has;
   for (int l = 0; l < locals; l++) {
@@ -60,7 +71,7 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     has.push_back(w.bytes > 0 && (!w.shared || l == 0));
   }
   std::vector<std::shared_ptr<Segment>> all;
-  context.together([&] { all = context.share(mine, has); });
+  context.together([&] { all = context.share(mine, has, device); });
   process.memory.drop_freed();
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];

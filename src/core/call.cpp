@@ -72,9 +72,15 @@ void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, b
   try {
     check(arguments);
     if (hold_) hold_memory();
+    choose_memory();
   } catch (const std::exception& e) {  // still enters: the others must hear of it
     log(Level::error, fmt::format("rank {}: {}", context_.comm_rank(), e.what()));
-    side().found = {context_.comm_rank(), static_cast<int16_t>(Kind::no_mem), Fault::no_memory, -1};
+    const auto* error = dynamic_cast<const Error*>(&e);
+    const bool device =
+        error && (error->kind() == Kind::device || error->kind() == Kind::unsupported);
+    side().found = {context_.comm_rank(),
+                    static_cast<int16_t>(device ? error->kind() : Kind::no_mem),
+                    device ? Fault::no_device : Fault::no_memory, -1};
     side().key = -1;
   }
   phase_ = Phase::queued;
@@ -136,7 +142,7 @@ void Call::enter() {
   const Side& s = side();
   if (s.found.good()) {
     bind();
-    context_.backend().before_entry(work_);
+    backend_->before_entry(work_);
   }
   EntryLine& line = node().block(node().local_rank()).entry[work_.slot];
   line.status = s.found;
@@ -144,7 +150,7 @@ void Call::enter() {
                  static_cast<int16_t>(arguments_.out_dtype), arguments_.reduce};
   line.generation = s.table.generation();
   line.freed = static_cast<uint32_t>(context_.process().memory.freed_epoch());
-  line.foreign = s.table.foreign();
+  line.memory = s.memory | (s.table.foreign() ? foreign_memory : 0);
   line.call.store(work_.call, std::memory_order_release);
   phase_ = Phase::lines;
 }
@@ -190,7 +196,7 @@ bool Call::see_lines() {
     const EntryLine& line = node.block(l).entry[work_.slot];
     EntryRecord record{line.status, line.fields};
     record.rank = t.comm_rank(t.rank(context_.node(), l));
-    record.foreign = line.foreign;
+    record.memory = line.memory;
     return record;
   };
   record_ = said_by(0);
@@ -217,7 +223,7 @@ bool Call::see_lines() {
     for (int l = 0; l < node.size(); l++) {
       const EntryLine& line = node.block(l).entry[work_.slot];
       changed |= s.table.read(l, line.generation);
-      s.any_foreign |= line.foreign != 0;
+      s.any_foreign |= (line.memory & foreign_memory) != 0;
     }
     if (changed || s.table.generation() != s.shared_generation) {
       s.partly_shared = s.table.partly_shared(s.partly_shared_local);
@@ -285,13 +291,15 @@ void Call::conclude() {
   status_ = record_.status;
   if (status_.good() && record_.differs != INT32_MAX)
     status_ = {record_.differs, static_cast<int16_t>(Kind::mismatch), Fault::differs, -1};
+  if (status_.good()) status_ = check_memory();
   if (t.nodes() > 1 && context_.carrier()) {
     OutcomeLine& line = node().block(t.local(context_.rank())).outcome[work_.slot];
     line.record = record_;
     line.call.store(work_.call, std::memory_order_release);
   }
   // Transfers of foreign memory can fail midway: then all nodes must hear how the call ended.
-  tell_end_ = status_.good() && record_.foreign && t.nodes() > 1;
+  tell_end_ = status_.good() && (record_.memory & foreign_memory) &&
+              !(record_.memory & device_memory) && t.nodes() > 1;
   if (!status_.good()) return leave();
   choose_plan();
   phase_ = Phase::lanes;
@@ -323,21 +331,14 @@ void Call::bind() {
   std::fill(work_.sent.begin(), work_.sent.end(), 0);
 }
 
-void Call::choose_plan() {
-  const Side& s = side();
-  const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
-  const bool staged = s.any_foreign && c.plans->has_staged;
-  if (staged) work_.plan = &c.plans->staged;
-  path_[arguments_.reduce] = staged ? "host-staged" : s.any_foreign ? "host-cma" : "host-direct";
-}
-
 bool Call::run_lanes() {
   Rail* rail = context_.carrier() ? work_.rail : nullptr;
   bool moved = false, through = work_.after_puts.empty();
   for (Lane lane : {Lane::rail, Lane::sum, Lane::copy}) {
-    moved |= context_.backend().advance(work_, lane);
+    moved |= backend_->advance(work_, lane);
     through &= work_.lanes[static_cast<size_t>(lane)].op ==
-               work_.plan->lanes[static_cast<size_t>(lane)].size();
+                   work_.plan->lanes[static_cast<size_t>(lane)].size() &&
+               backend_->settled(work_, lane);
   }
   if (rail) {
     rail->progress(work_.slot);
@@ -353,7 +354,7 @@ bool Call::run_lanes() {
 
 // In place the inputs are a part of the outputs: they are the user's again at the end.
 void Call::see_inputs() {
-  if (arguments_.in_place || !context_.backend().inputs_read(work_)) return;
+  if (arguments_.in_place || !backend_->inputs_read(work_)) return;
   inputs_read_ = true;
   outcome_->inputs_over.store(true, std::memory_order_release);
 }

@@ -47,6 +47,8 @@ struct Side {
   uint64_t epoch = 0;  // of the process's memory when it was checked
   int64_t key = -1;    // op flags, out_dtype, in_place
   bool any_foreign = false;
+  uint32_t memory = 0;  // host_memory or device_memory; 0: nothing but empty pieces
+  std::vector<std::shared_ptr<const gpu::Binding>> bindings;
   int64_t partly_shared = -1;
   int partly_shared_local = 0;
   uint64_t shared_generation = 0;
@@ -88,6 +90,8 @@ class Call {
   bool see_outcome();
   void conclude();
   void bind();
+  void choose_memory();
+  Status check_memory() const;
   void choose_plan();
   bool run_lanes();
   void see_inputs();
@@ -116,6 +120,7 @@ class Call {
   int round_ = 0;
   bool record_sent_ = false, tell_end_ = false;
   Work work_;
+  Backend* backend_ = nullptr;
   std::array<const char*, 2> path_{"none yet", "none yet"};
   std::array<uint64_t, 2> calls_{0, 0};
 };

@@ -99,7 +99,25 @@ Status check_memory(const Group& group, const std::vector<Range>& inputs,
   return {};
 }
 
-Status check_lists(Group& group, const Side& side, const Arguments& a) {
+// One kind of memory, and one device, in the whole call.
+Status check_kinds(Group& group, Side& side, const std::vector<Range>& inputs,
+                   const std::vector<Range>& outputs) {
+  side.memory = inputs.empty() && outputs.empty() ? 0 : host_memory;
+  if (!gpu::in_use()) return {};
+  side.memory = 0;
+  for (const auto* ranges : {&inputs, &outputs})
+    for (const Range& r : *ranges) {
+      const int device = gpu::device_of(reinterpret_cast<const void*>(r.begin));
+      side.memory |= device < 0 ? host_memory : device_memory;
+      if (side.memory == (host_memory | device_memory))
+        return report(group, Kind::buffer, Fault::mixed_memory, r.param);
+      if (device >= 0 && !group.context().adopt_device(device))
+        return report(group, Kind::buffer, Fault::other_device, r.param);
+    }
+  return {};
+}
+
+Status check_lists(Group& group, Side& side, const Arguments& a) {
   const auto& params = group.params();
   const int me = group.context().comm_rank();
   if (!params.empty() && (!a.outputs || (!a.in_place && !a.inputs)))
@@ -137,7 +155,8 @@ Status check_lists(Group& group, const Side& side, const Arguments& a) {
       }
     }
   }
-  if (group.checks())
+  if (const Status s = check_kinds(group, side, inputs, outputs); !s.good()) return s;
+  if (group.checks() && !(side.memory & device_memory))
     if (const Status s = check_memory(group, inputs, outputs); !s.good()) return s;
   return check_overlap(group, inputs, std::move(outputs), a.reduce);
 }

@@ -43,9 +43,10 @@ class Settings;
 
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
-  std::vector<std::shared_ptr<Segment>> of;  // by local rank; null: none
-  std::shared_ptr<const void> exposed;       // mine, to the peers of a rail
-  size_t bytes(int local) const {            // of one slot
+  std::vector<std::shared_ptr<Segment>> of;                 // by local rank; null: none
+  std::shared_ptr<const void> exposed;                      // mine, to the peers of a rail
+  mutable std::vector<std::shared_ptr<const void>> pinned;  // for a device, once one is used
+  size_t bytes(int local) const {                           // of one slot
     const auto& segment = of[static_cast<size_t>(local)];
     return segment ? segment->bytes() / slot_count : 0;
   }
@@ -80,6 +81,15 @@ class Context : public std::enable_shared_from_this<Context> {
   // process_vm_readv reaches all local ranks, on every node
   bool remote_memory() const { return remote_memory_; }
   Backend& backend() { return *backend_; }
+  // Of device memory, made at first use, with this workspace pinned for it.  Error{unsupported}
+  // where there is no device, Error{device} where it fails.
+  Backend& device_backend(const WorkspaceSet& workspace);
+  // The device of this rank's memory on this communicator, chosen at first use: `asked`
+  // (tide_device), or the thread's current one.  Error{unsupported}: none; Error{arg}: not this
+  // one.
+  int device(const std::string& asked);
+  bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
+  bool any_gpu_in_use() const { return any_gpu_in_use_; }  // by a rank, as the context was made
 
   // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
   // For the time of a collective set-up: one thread at a time, and its limit in seconds.
@@ -106,9 +116,10 @@ class Context : public std::enable_shared_from_this<Context> {
   void least(int64_t* values, int count);  // elementwise, in place
   void broadcast(void* data, size_t bytes, int root);
   void barrier();
-  // A segment of each member of my node (bytes may differ; 0: none), mapped here.
+  // A segment of each member of my node (bytes may differ; 0: none), mapped here; device: for the
+  // use of that device.
   std::vector<std::shared_ptr<Segment>> share(std::shared_ptr<Segment> mine,
-                                              const std::vector<bool>& has);
+                                              const std::vector<bool>& has, int device = -1);
   // Workspace of at least this many bytes per slot; regrown only where a rank of the node needs
   // more.
   void reserve(size_t bytes);
@@ -173,7 +184,9 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
   std::string why_no_ucx_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> backend_, device_backend_;
+  int device_ = -1;
+  bool any_gpu_in_use_ = false;
 
   std::deque<std::shared_ptr<Group>> queued_;                    // started, in order
   std::array<std::shared_ptr<Group>, slot_count> running_ = {};  // by slot

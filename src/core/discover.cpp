@@ -121,8 +121,8 @@ void Context::gather_facts() {
   // Attach each other's control blocks; where that fails, or a probe of cross-memory reads, all
   // ranks learn of it.
   struct Outcome {
-    int32_t attached, remote;
-  } outcome{1, 1};
+    int32_t attached, remote, gpu;
+  } outcome{1, 1, gpu::in_use()};
   const int locals = topology_.size(node());
   std::string why;
   std::shared_ptr<Segment> mine_control;  // no peer waits for one that could not be made
@@ -158,6 +158,7 @@ void Context::gather_facts() {
     nodes_share_host_ |=
         node_of_host.try_emplace(all[static_cast<size_t>(r)].leader, node).first->second != node;
   }
+  for (const Outcome& o : outcomes) any_gpu_in_use_ |= o.gpu != 0;
   remote_memory_ = true;
   for (int r = 0; r < size; r++)
     remote_memory_ &= outcomes[static_cast<size_t>(r)].remote != 0 ||

@@ -191,7 +191,7 @@ void Context::together(const std::function<void()>& act) {
 }
 
 std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mine,
-                                                     const std::vector<bool>& has) {
+                                                     const std::vector<bool>& has, int device) {
   std::vector<MailAddress> members;
   for (int l = 0; l < topology_.size(node()); l++)
     members.push_back(peer(topology_.rank(node(), l)).mail);
@@ -209,7 +209,7 @@ std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mi
     check_whole();
   };
   return process_.mailbox().exchange(ticket, topology_.local(rank_), members, has, std::move(mine),
-                                     attach_timeout_s, idle);
+                                     attach_timeout_s, idle, device);
 }
 
 void Context::reserve(size_t bytes) {

@@ -106,7 +106,8 @@ void Group::plan_all() {
     throw Error(Kind::unsupported,
                 "tide_foreign = cma: process_vm_readv between the ranks of a node is not permitted "
                 "here; use auto or staged");
-  staged_foreign_ = t.largest() > 1 && (foreign == "staged" || !context_->remote_memory());
+  stages_host_memory_ = foreign == "staged" || !context_->remote_memory();
+  staged_foreign_ = t.largest() > 1 && (stages_host_memory_ || context_->any_gpu_in_use());
   options_.chunk_bytes = settings_.bytes("tide_chunk_bytes");
   options_.eager_bytes = settings_.bytes("tide_eager_bytes");
   options_.rank_order = settings_.text("tide_order") == "rank";

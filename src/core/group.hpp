@@ -72,6 +72,8 @@ class Group : public std::enable_shared_from_this<Group> {
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
   Call& call() { return *call_; }
+  // Foreign host memory goes through the workspace, else it is reached from process to process.
+  bool stages_host_memory() const { return stages_host_memory_; }
   Rail* rail() const { return rail_; }  // null on one node
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
@@ -97,7 +99,7 @@ class Group : public std::enable_shared_from_this<Group> {
   double limit_s_ = 0;
   std::string prefix_;
   std::vector<std::string> names_;
-  bool staged_foreign_ = false;
+  bool stages_host_memory_ = false, staged_foreign_ = false;
   Collective gather_;
   std::array<std::optional<Collective>, 5> reduces_;  // by out_dtype; those that can_reduce
   size_t reduce_min_ = 0;

@@ -99,6 +99,7 @@ struct Mailbox::Exchange {
   int me;
   const std::vector<MailAddress>& members;
   std::shared_ptr<Segment> mine;
+  int device;
   std::vector<bool> awaited, unsent;
   std::vector<std::shared_ptr<Segment>> result;
   std::optional<Error> failure = {};  // the first
@@ -120,8 +121,9 @@ struct Mailbox::Exchange {
       const size_t to = (static_cast<size_t>(me) + k) % members.size();
       if (!unsent[to]) continue;
       const LetterHead head{LetterHead::kVersion, static_cast<uint32_t>(me), ticket, mine->id(),
-                            mine->bytes()};
-      const int code = send_letter(state.socket, members[to], head, mine->descriptor());
+                            mine->bytes(),        mine->on_device(),         0};
+      const int code = send_letter(state.socket, members[to], head, mine->descriptor(),
+                                   mine->device_descriptor());
       if (code == 0) unsent[to] = false;
       if (code != 0 && !send_again(code))
         fail(to, Kind::peer, fmt::format("its mailbox does not accept: {}", strerror(code)));
@@ -136,7 +138,10 @@ struct Mailbox::Exchange {
         continue;
       }
       try {
-        auto segment = Segment::attach(letter.head.segment, letter.head.bytes, letter.take_fd());
+        if ((letter.head.on_device != 0) != (device >= 0))
+          throw Error(Kind::peer, "it is memory of another kind than expected");
+        auto segment = Segment::attach(letter.head.segment, letter.head.bytes, letter.take_fd(),
+                                       letter.take_device_fd(), device);
         segment->close_descriptor();
         result[from] = std::move(segment);
         awaited[from] = false;
@@ -170,7 +175,8 @@ void Mailbox::forget(uint64_t ticket) {
 
 std::vector<std::shared_ptr<Segment>> Mailbox::exchange(
     uint64_t ticket, int me, const std::vector<MailAddress>& members, const std::vector<bool>& has,
-    std::shared_ptr<Segment> mine, double timeout_s, const std::function<void()>& idle) {
+    std::shared_ptr<Segment> mine, double timeout_s, const std::function<void()>& idle,
+    int device) {
   const size_t self = static_cast<size_t>(me);
   if (me < 0 || self >= members.size() || has.size() != members.size() ||
       has[self] != (mine != nullptr) || (mine && mine->descriptor() < 0))
@@ -184,6 +190,7 @@ std::vector<std::shared_ptr<Segment>> Mailbox::exchange(
                me,
                members,
                mine,
+               device,
                has,
                std::vector<bool>(members.size(), !!mine),
                std::vector<std::shared_ptr<Segment>>(members.size())};

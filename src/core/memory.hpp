@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "backend/cuda/gpu.hpp"
+
 namespace tide {
 
 using SegmentId = uint64_t;  // random; 0: none
@@ -24,14 +26,21 @@ class Segment {
   // New, zeroed, every page present (posix_fallocate: a lack of memory is Error{no_mem} here, not
   // SIGBUS later) and mapped.  Zero bytes give a page of their own, so that the base is unique.
   static std::shared_ptr<Segment> create(size_t bytes);
-  // Maps what a peer sent; takes the descriptor over, also when it throws: Error{peer} where the
-  // file is not what was announced, Error{no_mem} where the mapping fails.
-  static std::shared_ptr<Segment> attach(SegmentId id, size_t bytes, int fd);
+  // Device memory, zeroed.  A page of host memory that goes with it is its header.
+  static std::shared_ptr<Segment> create_on(int device, size_t bytes);
+  // Maps what a peer sent; takes the descriptors over, also when it throws: Error{peer} where the
+  // file is not what was announced, Error{no_mem} where the mapping fails.  device_fd: of device
+  // memory, mapped for `device`; -1: none.
+  static std::shared_ptr<Segment> attach(SegmentId id, size_t bytes, int fd, int device_fd = -1,
+                                         int device = -1);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   SegmentId id() const { return id_; }
   void* base() const { return base_; }  // page aligned
+  bool on_device() const { return device_memory_ != nullptr; }
+  int device() const { return device_; }  // for whose use it is mapped; -1: host memory
+  int device_descriptor() const { return device_memory_ ? device_memory_->descriptor() : -1; }
   size_t bytes() const { return bytes_; }
   int descriptor() const { return fd_; }  // -1 once closed
   void close_descriptor();
@@ -55,6 +64,8 @@ class Segment {
   size_t map_bytes_ = 0;
   pid_t creator_ = 0;
   bool keep_descriptor_ = false;
+  std::unique_ptr<gpu::Memory> device_memory_;
+  int device_ = -1;
 };
 
 // Where a peer's descriptors are received: an abstract (file-less) datagram socket with a random
@@ -75,12 +86,14 @@ class Mailbox {  // one per process; thread-safe
   // and seals before use.  Error{peer} when one does not come within timeout_s (0: waits forever)
   // or cannot be reached, Error{no_mem} without descriptors or address space; all others have been
   // sent to and heard before that.  `idle` runs about every millisecond while waiting: MPI progress
-  // for a member that is still inside the collective that brought the addresses.
+  // for a member that is still inside the collective that brought the addresses.  device: for whose
+  // use device memory is mapped; -1: none is expected.
   std::vector<std::shared_ptr<Segment>> exchange(uint64_t ticket, int me,
                                                  const std::vector<MailAddress>& members,
                                                  const std::vector<bool>& has,
                                                  std::shared_ptr<Segment> mine, double timeout_s,
-                                                 const std::function<void()>& idle = {});
+                                                 const std::function<void()>& idle = {},
+                                                 int device = -1);
   // No exchange of this ticket will be made here: letters of it, which would keep their senders'
   // memory alive, are dropped, now and later.  For a member that fails before it gets there.
   void forget(uint64_t ticket);

@@ -72,16 +72,20 @@ bool read_control(msghdr& message, ucred& from, Descriptors& got) {
 
 }  // namespace
 
-Letter::Letter(Letter&& other) noexcept : head(other.head), fd(other.take_fd()) {}
+Letter::Letter(Letter&& other) noexcept
+    : head(other.head), fd(other.take_fd()), device_fd(other.take_device_fd()) {}
 Letter& Letter::operator=(Letter&& other) noexcept {
   head = other.head;
   std::swap(fd, other.fd);
+  std::swap(device_fd, other.device_fd);
   return *this;
 }
 Letter::~Letter() {
   if (fd >= 0) close(fd);
+  if (device_fd >= 0) close(device_fd);
 }
 int Letter::take_fd() { return std::exchange(fd, -1); }
+int Letter::take_device_fd() { return std::exchange(device_fd, -1); }
 
 int open_mail_socket(MailAddress& address) {
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -101,16 +105,19 @@ int open_mail_socket(MailAddress& address) {
   throw Error(Kind::other, "mailbox: no abstract unix socket: {}", strerror(why));
 }
 
-int send_letter(int socket, const MailAddress& to, const LetterHead& head, int fd) {
+int send_letter(int socket, const MailAddress& to, const LetterHead& head, int fd, int device_fd) {
   sockaddr_un name = socket_address(to);
   iovec body{const_cast<LetterHead*>(&head), sizeof head};
-  alignas(cmsghdr) unsigned char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof fd)] = {};
-  msghdr message{&name, kAddressBytes, &body, 1, control, sizeof control, 0};
+  const int fds[2] = {fd, device_fd};
+  const size_t fd_bytes = sizeof fd * (head.on_device ? 2 : 1);
+  alignas(cmsghdr) unsigned char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof fds)] = {};
+  msghdr message{
+      &name, kAddressBytes, &body, 1, control, CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(fd_bytes), 0};
   // The effective uid, which is what the receiver compares; by itself the kernel adds the real one.
   const ucred own{getpid(), geteuid(), getegid()};
   cmsghdr* part = CMSG_FIRSTHDR(&message);
   fill_control(part, SCM_CREDENTIALS, &own, sizeof own);
-  fill_control(CMSG_NXTHDR(&message, part), SCM_RIGHTS, &fd, sizeof fd);
+  fill_control(CMSG_NXTHDR(&message, part), SCM_RIGHTS, fds, fd_bytes);
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ? 0 : errno;
 }
 
@@ -133,15 +140,17 @@ Post receive_letter(int socket, Letter& letter) {
   ucred from{};
   if (!read_control(message, from, descriptors)) return Post::refused;
   if (from.uid != geteuid() || got != sizeof head || (message.msg_flags & MSG_TRUNC) ||
-      head.version != LetterHead::kVersion)
+      head.version != LetterHead::kVersion || head.on_device > 1)
     return Post::refused;
   // No descriptor and a cut control part: RLIMIT_NOFILE.  The sender cannot know: tell our caller.
-  const bool lost = descriptors.fds.empty() && (message.msg_flags & MSG_CTRUNC);
-  if (descriptors.fds.size() != 1 && !lost) return Post::refused;
+  const size_t expected = 1 + head.on_device;
+  const bool lost = descriptors.fds.size() < expected && (message.msg_flags & MSG_CTRUNC);
+  if (descriptors.fds.size() != expected && !lost) return Post::refused;
   letter = Letter();
   letter.head = head;
   if (!lost) {
     letter.fd = descriptors.fds[0];
+    if (head.on_device) letter.device_fd = descriptors.fds[1];
     descriptors.fds.clear();
   }
   return Post::letter;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/memory.hpp"
@@ -27,6 +28,7 @@ struct SegmentHeader {
   uint64_t magic;
   SegmentId id;
   uint64_t bytes;
+  uint64_t device_bytes;  // 0: the bytes follow this page
   std::atomic<uint32_t> freed;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "shared between processes");
@@ -68,23 +70,52 @@ std::shared_ptr<Segment> Segment::create(size_t bytes) {
   allocate_file(segment->fd_, file_bytes);
   seal_file(segment->fd_);
   touch(segment->map_, file_bytes);
-  new (segment->map_) SegmentHeader{kMagic, segment->id_, bytes, {0}};
+  new (segment->map_) SegmentHeader{kMagic, segment->id_, bytes, 0, {0}};
   return segment;
 }
 
-std::shared_ptr<Segment> Segment::attach(SegmentId id, size_t bytes, int fd) {
+std::shared_ptr<Segment> Segment::create_on(int device, size_t bytes) {
+  std::shared_ptr<Segment> segment = create(0);
+  segment->bytes_ = bytes;
+  segment->device_memory_ = gpu::Memory::create(device, bytes);
+  segment->device_ = device;
+  segment->base_ = segment->device_memory_->address();
+  auto* header = static_cast<SegmentHeader*>(segment->map_);
+  header->bytes = bytes;
+  header->device_bytes = segment->device_memory_->mapped_bytes();
+  return segment;
+}
+
+std::shared_ptr<Segment> Segment::attach(SegmentId id, size_t bytes, int fd, int device_fd,
+                                         int device) {
+  struct Closing {
+    int fd;
+    ~Closing() {
+      if (fd >= 0) close(fd);
+    }
+  } closing{device_fd};
   std::shared_ptr<Segment> segment(new Segment);
   segment->fd_ = fd;
   segment->id_ = id;
   segment->bytes_ = bytes;
   if (bytes > static_cast<size_t>(INT64_MAX) - 2 * page_bytes())
     throw Error(Kind::peer, "a peer's memory is announced with {} bytes", bytes);
-  const size_t file_bytes = segment_file_bytes(bytes);
+  const size_t file_bytes = segment_file_bytes(device_fd < 0 ? bytes : 0);
   check_file(fd, file_bytes);
   segment->map(file_bytes, MAP_SHARED | MAP_POPULATE);
   const auto* header = static_cast<const SegmentHeader*>(segment->map_);
   if (header->magic != kMagic || header->id != id || header->bytes != bytes || id == 0)
     throw Error(Kind::peer, "a peer's memory is not the segment {:016x} of {} bytes", id, bytes);
+  const uint64_t device_bytes = header->device_bytes;
+  if ((device_bytes != 0) != (device_fd >= 0) || device_bytes > INT64_MAX / 2 ||
+      (device_bytes != 0 && device_bytes < bytes))
+    throw Error(Kind::peer, "a peer's device memory {:016x} is not what its header says", id);
+  if (device_fd >= 0) {
+    segment->device_memory_ =
+        gpu::Memory::attach(device, device_bytes, std::exchange(closing.fd, -1));
+    segment->device_ = device;
+    segment->base_ = segment->device_memory_->address();
+  }
   return segment;
 }
 
@@ -108,6 +139,7 @@ Segment::~Segment() {
 void Segment::close_descriptor() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
+  if (device_memory_) device_memory_->close_descriptor();
 }
 
 void Segment::mark_freed() {

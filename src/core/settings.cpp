@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "backend/cuda/gpu.hpp"
 #include "backend/rail.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
@@ -136,7 +137,10 @@ static void check_value(const Setting& s, const std::string& value) {
 #if !TIDE_HAVE_UCX
   if (name == "tide_rail" && value == "ucx") refuse("auto or mpi");
 #endif
-  if (name == "tide_memory" && value == "cuda") refuse("auto or system");
+  if (name == "tide_memory" && value == "cuda" && std::string(gpu::built()) == "none")
+    throw Error(Kind::unsupported,
+                "tide_memory = cuda: this Tide was built without CUDA; configure it with "
+                "-DTIDE_WITH_CUDA=ON, or use auto or system");
   if (name == "tide_multicast" && value != "off" && value != "auto") refuse("off or auto");
   if (name == "tide_rail_devices") parse_rail_devices(value);
   if (name == "TIDE_HWLOC_XML" && !value.empty() && !has_hwloc())

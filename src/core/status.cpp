@@ -91,6 +91,19 @@ static const char* words(Fault fault) {
       return "answers but gets nowhere within tide_timeout; the network may be down";
     case Fault::lost:
       return "a connection to it is lost: the rank, its host or the network is gone; end the job";
+    case Fault::mixed_memory:
+      return "device memory and host memory come together in this call{}; pass one kind of memory, "
+             "for inputs and outputs, on all ranks";
+    case Fault::other_device:
+      return "memory{} lies on another device than the communicator's first one; use one device "
+             "per "
+             "rank and communicator";
+    case Fault::no_device:
+      return "cannot use device memory in this call (its log line says why)";
+    case Fault::unmapped_device:
+      return "device memory{} that MPIX_Tide_alloc did not give, or not for this communicator, is "
+             "not mapped by its node; allocate it with MPIX_Tide_alloc, or create the group with "
+             "tide_foreign=staged";
   }
   return "unknown fault";
 }

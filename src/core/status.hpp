@@ -43,7 +43,11 @@ enum class Fault : int16_t {
   not_entered,
   elsewhere,
   stuck,
-  lost
+  lost,
+  mixed_memory,
+  other_device,
+  no_device,
+  unmapped_device
 };
 
 struct Status {

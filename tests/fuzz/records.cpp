@@ -20,7 +20,7 @@ namespace {
 bool same(const EntryRecord& a, const EntryRecord& b) {
   const bool differ = a.differs == b.differs && (a.differs == INT32_MAX || a.other == b.other);
   return a.status.rank == b.status.rank && a.status.fault == b.status.fault && a.rank == b.rank &&
-         a.fields == b.fields && differ && !a.foreign == !b.foreign;
+         a.fields == b.fields && differ && a.memory == b.memory;
 }
 
 EntryRecord folded(const std::vector<EntryRecord>& records, size_t first, size_t step) {
@@ -48,7 +48,7 @@ void fold_in_any_order(Input& in) {
     record.rank = static_cast<int32_t>(r);
     record.fields = {1u + (bits & 1), bits & 2 ? 1.0 : 0.5, bits >> 2 & 1, 0,
                      static_cast<int16_t>(bits >> 3 & 1)};
-    record.foreign = bits >> 4 & 1;
+    record.memory = bits >> 4 & 1;
     if (bits & 0x20) record.status = {record.rank, 16, static_cast<Fault>(bits >> 6), -1};
   }
   const EntryRecord first = folded(records, 0, 1);

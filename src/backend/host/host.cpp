@@ -39,8 +39,7 @@ bool HostBackend::advance(Work& work, Lane lane) {
   return moved;
 }
 
-// One operation, or a slice of it; false if it must wait.
-bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
+void HostBackend::carry_out(Work& work, Lane, const Op& op, Cursor& cursor, size_t& budget) {
   const auto slice = [&](const Interval& whole, auto&& act) {
     Interval part{whole.rank, whole.begin + cursor.offset, whole.end};
     if (part.size() > budget) {
@@ -56,23 +55,30 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
     budget -= std::min(budget, part.size());
     cursor.offset += part.size();
     if (part.end == whole.end) cursor = {cursor.op + 1, 0};
-    return true;
   };
   if (const auto* c = std::get_if<Copy>(&op))
-    return slice(c->interval, [&](Interval v) { copy(work, *c, v); });
-  if (const auto* s = std::get_if<Sum>(&op))
-    return slice(s->interval, [&](Interval v) { sum(work, *s, v); });
+    slice(c->interval, [&](Interval v) { copy(work, *c, v); });
+  else if (const auto* s = std::get_if<Sum>(&op))
+    slice(s->interval, [&](Interval v) { sum(work, *s, v); });
+  else
+    throw Error(Kind::intern, "a switch sum in a host plan");
+}
+
+// One operation, or a slice of it; false if it must wait.
+bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
   if (const auto* w = std::get_if<Wait>(&op)) {
     if (!holds(work, *w)) return false;
   } else if (const auto* p = std::get_if<Put>(&op)) {
-    if (!put(work, *p)) return false;
+    if (!settled(work, lane) || !put(work, *p)) return false;
   } else if (const auto* s = std::get_if<Signal>(&op)) {
+    if (!settled(work, lane)) return false;
     if (lane != Lane::rail || !work.rail || work.rail->puts_complete(work.slot) == work.puts)
       deliver(work, *s);
     else
       work.after_puts.emplace_back(work.puts, *s);
   } else {
-    throw Error(Kind::intern, "a switch sum in a host plan");
+    carry_out(work, lane, op, cursor, budget);
+    return true;
   }
   cursor = {cursor.op + 1, 0};
   return true;
@@ -82,7 +88,8 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
 // at the end of its plan.
 bool HostBackend::inputs_read(Work& work) {
   for (size_t lane = 0; lane < lane_count; lane++)
-    if (work.lanes[lane].op < work.plan->inputs[lane]) return false;
+    if (work.lanes[lane].op < work.plan->inputs[lane] || !settled(work, static_cast<Lane>(lane)))
+      return false;
   if (!work.plan->tells_inputs_read) return true;
   for (int l = 0; l < node_.size(); l++)
     if (!node_.signalled(work.slot, work.call, l, tide::inputs_read, 1)) return false;

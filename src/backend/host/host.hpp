@@ -11,14 +11,20 @@
 
 namespace tide {
 
-class HostBackend : public Backend {
+class HostBackend : public Backend {  // the steps of a plan; how bytes move may be another's
  public:
   explicit HostBackend(const Node& node) : node_(node) {}
   const char* name() const override { return "host"; }
   Limits limits() const override { return {}; }
   void before_entry(Work& work) override;
   bool advance(Work& work, Lane lane) override;
+  bool settled(Work&, Lane) override { return true; }
   bool inputs_read(Work& work) override;
+
+ protected:
+  // A Copy or a Sum, or a slice of it, of which it takes the bytes from the budget.
+  virtual void carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);
+  const Node& node() const { return node_; }
 
  private:
   bool step(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);
@@ -36,5 +42,8 @@ class HostBackend : public Backend {
 // Start of a buffer in a rank's workspace, and the size of the whole.
 size_t region_start(const Workspace& workspace, Buffer buffer);
 size_t workspace_bytes(const Workspace& workspace);
+// Address of a piece of an operation's interval `whole` in the workspace.
+char* workspace_at(const Work& work, const Region& region, Interval whole, const Piece& piece,
+                   size_t elem_bytes);
 
 }  // namespace tide

@@ -9,17 +9,12 @@
 #include "core/remote_memory.hpp"
 
 namespace tide {
-namespace {
 
-constexpr size_t block_bytes = size_t{64}
-                               << 10;        // of a row of foreign memory in the scratch buffer
-constexpr size_t stream_piece_bytes = 4096;  // shorter pieces are stored through the cache
-
-// Address of a piece in the workspace.  Elements may be smaller there than the packing counts
+// Elements may be smaller there than the packing counts
 // (gradients in the stage of a plan of partials): they fill the front of the room of the whole
 // operation's piece.
-char* at(const Work& work, const Region& region, Interval whole, const Piece& piece,
-         size_t elem_bytes) {
+char* workspace_at(const Work& work, const Region& region, Interval whole, const Piece& piece,
+                   size_t elem_bytes) {
   const int local = work.topology->local(region.rank);
   const size_t p = static_cast<size_t>(piece.param);
   const size_t start = std::max(whole.begin, work.layout->offsets(whole.rank)[p]);
@@ -27,6 +22,12 @@ char* at(const Work& work, const Region& region, Interval whole, const Piece& pi
   return work.addresses.workspace[local] + region_start(work.plan->places, region.buffer) +
          region.offset + (start - whole.begin) + elem * elem_bytes;
 }
+
+namespace {
+
+constexpr size_t block_bytes = size_t{64}
+                               << 10;        // of a row of foreign memory in the scratch buffer
+constexpr size_t stream_piece_bytes = 4096;  // shorter pieces are stored through the cache
 
 Pointer moved(Pointer p, size_t bytes) {
   if (p.here) p.here = static_cast<char*>(p.here) + bytes;
@@ -84,22 +85,23 @@ void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
       const Pointer grad = moved(work.addresses.param[from][p], offset);
       src = grad.here;
       if (!src && grad.there) {  // foreign: straight into the workspace
-        read_remote(work.addresses.pid[from], at(work, op.dst, op.interval, piece, bytes_of(full)),
-                    grad.there, bytes);
+        read_remote(work.addresses.pid[from],
+                    workspace_at(work, op.dst, op.interval, piece, bytes_of(full)), grad.there,
+                    bytes);
         return;
       }
       if (!src) {
-        char* dst = at(work, op.dst, op.interval, piece, bytes_of(full));
+        char* dst = workspace_at(work, op.dst, op.interval, piece, bytes_of(full));
         for (size_t done = 0; done < bytes; done += block_bytes)
           tide::copy(dst + done, negative_zeros(full), std::min(block_bytes, bytes - done), false);
         return;
       }
     } else {
-      src = at(work, op.src, op.interval, piece, bytes_of(full));
+      src = workspace_at(work, op.src, op.interval, piece, bytes_of(full));
     }
     // destination
     if (op.dst.buffer != Buffer::param) {
-      char* dst = at(work, op.dst, op.interval, piece, bytes_of(full));
+      char* dst = workspace_at(work, op.dst, op.interval, piece, bytes_of(full));
       if (convert_first)
         convert(dst, full, src, work.types->shard[p], piece.elems);
       else
@@ -173,7 +175,7 @@ void HostBackend::sum(const Work& work, const Sum& op, Interval part) {
           if (!row) row = negative_zeros(in);
         } else {
           const int k = op.order == Order::ranks ? t.position(h) : h;
-          row = at(work, op.src, op.interval, piece, in_bytes) +
+          row = workspace_at(work, op.src, op.interval, piece, in_bytes) +
                 static_cast<size_t>(k) * op.src.pitch + done * in_bytes;
         }
       }
@@ -189,14 +191,16 @@ void HostBackend::sum(const Work& work, const Sum& op, Interval part) {
                   elems,
                   false};
       if (op.base)
-        job.base = at(work, *op.base, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
+        job.base =
+            workspace_at(work, *op.base, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
       if (final) {
         job.out = work.types->shard[p];
         job.dst = static_cast<char*>(work.addresses.shard_out[p]) +
                   (piece.shard_elem + done) * bytes_of(job.out);
         job.stream = work.stream && elems * bytes_of(job.out) >= stream_piece_bytes;
       } else {
-        job.dst = at(work, op.dst, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
+        job.dst =
+            workspace_at(work, op.dst, op.interval, piece, bytes_of(acc)) + done * bytes_of(acc);
       }
       tide::sum(job);
     }

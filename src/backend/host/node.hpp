@@ -24,7 +24,7 @@ struct alignas(64) EntryLine {  // written by its owner, then published by `call
   Fields fields;
   uint64_t generation;  // of the owner's address table: equal to the last one, it has not changed
   uint32_t freed;       // how often the owner has freed memory that peers map
-  uint32_t foreign;     // the table holds an address that the node's ranks do not map
+  uint32_t memory;      // bits of rail.hpp
 };
 static_assert(sizeof(EntryLine) == 64);
 struct alignas(64) OutcomeLine {  // a carrier tells the local ranks of its rail what all nodes said

@@ -26,7 +26,7 @@ bool Fields::operator==(const Fields& other) const {
 
 void EntryRecord::fold(const EntryRecord& o) {
   status.fold(o.status);
-  foreign |= o.foreign;
+  memory |= o.memory;
   const auto differ = [this](int32_t rank_, const Fields& fields_) {
     if (rank_ < differs) differs = rank_, other = fields_;
   };

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backend/cuda/backend.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace tide {
+
+// Of a group and collective: eight sets of addresses, each with both slots of the workspace, so
+// that pools of buffers do not rebind.
+constexpr size_t bindings_kept = 16;
+
+CudaBackend::CudaBackend(const Node& node, int device)
+    : HostBackend(node), device_(device), copy_(device), sum_(device) {}
+
+// What fits the call's plan and addresses, from earlier calls or new.
+const gpu::Binding& CudaBackend::binding(Work& work) {
+  Slot& slot = slots_[static_cast<size_t>(work.slot)];
+  if (slot.call == work.call && slot.binding->plan == work.plan) return *slot.binding;
+  slot = {work.call, nullptr, {}};
+  auto& kept = *work.bindings;
+  const auto use = [&](size_t k) -> const gpu::Binding& {
+    std::rotate(kept.begin() + static_cast<long>(k), kept.begin() + static_cast<long>(k) + 1,
+                kept.end());
+    slot.binding = kept.back();
+    return *slot.binding;
+  };
+  std::vector<const void*> addresses = gpu::addresses_of(work);
+  for (size_t k = 0; k < kept.size(); k++)
+    if (kept[k]->plan == work.plan && kept[k]->addresses == addresses) return use(k);
+  auto made = std::make_shared<gpu::Binding>();
+  made->plan = work.plan;
+  made->addresses = std::move(addresses);
+  const int me = node().local_rank();
+  for (Lane lane : {Lane::copy, Lane::rail, Lane::sum}) {
+    const auto& ops = work.plan->lanes[static_cast<size_t>(lane)];
+    auto& lowered = made->lanes[static_cast<size_t>(lane)];
+    lowered.resize(ops.size());
+    for (size_t i = 0; i < ops.size(); i++) {
+      if (const auto* c = std::get_if<Copy>(&ops[i]))
+        lowered[i] = gpu::lower(work, me, *c, device_, stream(lane));
+      else if (const auto* s = std::get_if<Sum>(&ops[i]))
+        lowered[i] = gpu::lower(work, *s, stream(lane));
+      made->kernels_land |= lowered[i].landing != nullptr;
+    }
+  }
+  kept.push_back(std::move(made));
+  if (kept.size() > bindings_kept) kept.erase(kept.begin());
+  return use(kept.size() - 1);
+}
+
+void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream) const {
+  for (const gpu::CopyCall& c : lowered.copies) stream.copy(c.dst, c.src, c.bytes);
+  if (lowered.landing) stream.run(*lowered.landing, {}, work.landing_ctas);
+  for (const auto& zeros : lowered.zeros) stream.run(*zeros, {}, work.sum_ctas);
+  for (const auto& sum : lowered.sums) stream.run(*sum, work.arithmetic, work.sum_ctas);
+  for (const gpu::CopyCall& c : lowered.spread) stream.copy(c.dst, c.src, c.bytes);
+}
+
+void CudaBackend::before_entry(Work& work) {
+  if (work.plan->before_entry.empty()) return;
+  const gpu::Use use(device_);
+  std::vector<gpu::Lowered> few;  // bytes: not worth keeping
+  for (const Copy& c : work.plan->before_entry) {
+    few.push_back(gpu::lower(work, node().local_rank(), c, device_, copy_));
+    run(work, few.back(), copy_);
+  }
+  copy_.drain();
+}
+
+void CudaBackend::carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
+  if (std::holds_alternative<SwitchSum>(op))
+    throw Error(Kind::intern, "a switch sum in a plan without one");
+  const gpu::Use use(device_);
+  const gpu::Binding& bound = binding(work);
+  run(work, bound.lanes[static_cast<size_t>(lane)][cursor.op], stream(lane));
+  slots_[static_cast<size_t>(work.slot)].issued[static_cast<size_t>(lane)] = stream(lane).mark();
+  cursor = {cursor.op + 1, 0};
+  budget -= std::min(budget, size_t{64} << 10);  // issuing costs the same, however much it moves
+}
+
+bool CudaBackend::settled(Work& work, Lane lane) {
+  Slot& slot = slots_[static_cast<size_t>(work.slot)];
+  uint64_t& issued = slot.issued[static_cast<size_t>(lane)];
+  if (slot.call != work.call || issued == 0) return true;
+  const gpu::Use use(device_);
+  if (!stream(lane).reached(issued)) return false;
+  issued = 0;
+  return true;
+}
+
+}  // namespace tide

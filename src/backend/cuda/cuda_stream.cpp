@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams, and programs of pieces for the kernels.  Programs live in memory of the stream's own
+// order (cudaMallocAsync): nothing here waits for work of others that a wait may hold up.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cuda/cuda_driver.hpp"
+#include "backend/cuda/gpu.hpp"
+#include "backend/cuda/kernels.hpp"
+
+namespace tide::gpu {
+
+struct Stream::State {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  std::array<cudaEvent_t, 16> events{};  // of the last marks
+  uint64_t marks = 0;
+};
+
+class Program {
+ public:
+  Program(cudaStream_t stream, const std::vector<char>& image) : stream_(stream) {
+    check(cudaMallocAsync(&at_, image.size(), stream), "cudaMallocAsync");
+    const cudaError_t code =
+        cudaMemcpyAsync(at_, image.data(), image.size(), cudaMemcpyHostToDevice, stream);
+    if (code != cudaSuccess) cudaFreeAsync(at_, stream);
+    check(code, "cudaMemcpyAsync");
+  }
+  ~Program() { cudaFreeAsync(at_, stream_); }
+  template <class T>
+  const T* at(size_t offset) const {
+    return reinterpret_cast<const T*>(static_cast<const char*>(at_) + offset);
+  }
+  bool sums = false;
+  size_t tiles = 0;
+  LandingProgram landing{};
+  SumProgram sum{};
+
+ private:
+  cudaStream_t stream_;
+  void* at_ = nullptr;
+};
+
+namespace {
+
+// Arrays one after another, each from a multiple of 16 on.
+class Image {
+ public:
+  template <class T>
+  size_t add(const std::vector<T>& values) {
+    const size_t offset = (bytes_.size() + 15) / 16 * 16;
+    bytes_.resize(offset + std::max<size_t>(1, values.size()) * sizeof(T));
+    if (!values.empty())
+      std::memcpy(bytes_.data() + offset, values.data(), values.size() * sizeof(T));
+    return offset;
+  }
+  const std::vector<char>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+void add_tiles(std::vector<Tile>& tiles, size_t piece, size_t elems, size_t step) {
+  for (size_t k = 0; k * step < elems; k++)
+    tiles.push_back({static_cast<uint32_t>(piece), static_cast<uint32_t>(k)});
+}
+
+// The widest access, in bytes, at which all addresses are misaligned alike.
+uint8_t common_width(const void* a, const std::vector<void*>& others) {
+  uintptr_t differ = 0;
+  for (const void* b : others)
+    differ |= reinterpret_cast<uintptr_t>(a) ^ reinterpret_cast<uintptr_t>(b);
+  for (uint8_t width = 16; width > 1; width /= 2)
+    if (differ % width == 0) return width;
+  return 1;
+}
+
+SumPiece sum_piece(const Summing& s, size_t first_row) {
+  SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, s.final};
+  uintptr_t at = 0;
+  bool any = false;
+  for (const void* row : s.rows) {
+    if (!row) continue;
+    const uintptr_t here = reinterpret_cast<uintptr_t>(row) % 16;
+    piece.vectors &= !any || here == at;
+    at = here;
+    any = true;
+  }
+  piece.head = static_cast<uint32_t>((16 - at) % 16 / bytes_of(s.in));
+  const size_t out = bytes_of(s.final ? s.out : s.acc);
+  const size_t step = std::min<size_t>(16, static_cast<size_t>(vector_elems(s.in)) * out);
+  piece.wide = (reinterpret_cast<uintptr_t>(s.dst) + piece.head * out) % step == 0;
+  return piece;
+}
+
+}  // namespace
+
+Stream::Stream(int device) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.device = device;
+  const Use use(device);
+  // The highest priority: the driver then keeps it apart from streams of the user that wait.
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  check(cudaStreamCreateWithPriority(&s.stream, cudaStreamNonBlocking, greatest),
+        "cudaStreamCreateWithPriority");
+  for (auto& event : s.events)
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  load_kernels();
+}
+
+Stream::~Stream() {
+  for (auto& event : state_->events)
+    if (event) cudaEventDestroy(event);
+  if (state_->stream) cudaStreamDestroy(state_->stream);
+}
+
+void Stream::copy(void* dst, const void* src, size_t bytes) {
+  check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, state_->stream), "cudaMemcpyAsync");
+}
+
+std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
+  std::vector<LandingPiece> all;
+  std::vector<void*> dst;
+  std::vector<Tile> tiles;
+  for (const Landing& l : pieces) {
+    const bool same = l.from == l.to;
+    const size_t size = bytes_of(l.from), elems = same ? l.elems * size : l.elems;
+    add_tiles(tiles, all.size(), elems, same ? landing_tile_bytes : landing_tile_bytes / size);
+    all.push_back(
+        {l.src, elems, dst.size(), l.dst.size(), l.from, l.to, common_width(l.src, l.dst)});
+    dst.insert(dst.end(), l.dst.begin(), l.dst.end());
+  }
+  Image image;
+  const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), dst_at = image.add(dst);
+  auto program = std::make_shared<Program>(state_->stream, image.bytes());
+  program->tiles = tiles.size();
+  program->landing = {program->at<Tile>(tiles_at), program->at<LandingPiece>(pieces_at),
+                      program->at<void*>(dst_at)};
+  return program;
+}
+
+std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
+                                         const std::vector<int>& groups) {
+  std::vector<SumPiece> all;
+  std::vector<const void*> rows;
+  std::vector<Tile> tiles;
+  for (const Summing& s : pieces) {
+    add_tiles(tiles, all.size(), s.elems, sum_tile_elems);
+    all.push_back(sum_piece(s, rows.size()));
+    rows.insert(rows.end(), s.rows.begin(), s.rows.end());
+  }
+  Image image;
+  const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), rows_at = image.add(rows),
+               groups_at = image.add(groups);
+  auto program = std::make_shared<Program>(state_->stream, image.bytes());
+  program->sums = true;
+  program->tiles = tiles.size();
+  const Summing& s = pieces.front();
+  program->sum = {program->at<Tile>(tiles_at),
+                  program->at<SumPiece>(pieces_at),
+                  program->at<const void*>(rows_at),
+                  program->at<int>(groups_at),
+                  static_cast<int>(groups.size()),
+                  static_cast<int>(s.rows.size()),
+                  s.in,
+                  s.acc,
+                  s.out};
+  return program;
+}
+
+void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas) {
+  const size_t wave = static_cast<size_t>(ctas);
+  for (size_t first = 0; first < program.tiles; first += wave) {
+    const int count = static_cast<int>(std::min(wave, program.tiles - first));
+    if (program.sums)
+      launch(state_->stream, program.sum, arithmetic, first, count);
+    else
+      launch(state_->stream, program.landing, first, count);
+  }
+  check(cudaGetLastError(), "kernel launch");
+}
+
+uint64_t Stream::mark() {
+  const uint64_t mark = ++state_->marks;
+  check(cudaEventRecord(state_->events[mark % state_->events.size()], state_->stream),
+        "cudaEventRecord");
+  return mark;
+}
+
+// An event that stands for a later mark is behind this one.
+bool Stream::reached(uint64_t mark) {
+  const cudaError_t code = cudaEventQuery(state_->events[mark % state_->events.size()]);
+  if (code == cudaErrorNotReady) return false;
+  check(code, "work on the device");
+  return true;
+}
+
+void Stream::drain() { check(cudaStreamSynchronize(state_->stream), "work on the device"); }
+
+void write_after(UserStream stream, uint32_t* word, uint32_t value) {
+  check(driver().stream_write_value(static_cast<CUstream>(stream),
+                                    reinterpret_cast<CUdeviceptr>(word), value, 0),
+        "cuStreamWriteValue32");
+}
+
+void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
+  check(
+      driver().stream_wait_value(static_cast<CUstream>(stream), reinterpret_cast<CUdeviceptr>(word),
+                                 value, CU_STREAM_WAIT_VALUE_GEQ),
+      "cuStreamWaitValue32");
+}
+
+bool capturing(UserStream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace tide::gpu

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What a test hands to an emulated device as the user's stream.
+#pragma once
+#include <functional>
+
+namespace tide::gpu {
+
+struct EmulatedStream {  // runs what it is given, one after the other, on a thread of the test's
+  std::function<void(std::function<void()>)> submit;
+};
+
+}  // namespace tide::gpu

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What Tide needs of a GPU: memory that other processes can map, streams, copies, and two kernels.
+// One of three files stands behind it, chosen when Tide is built (TIDE_WITH_CUDA):
+//   cuda*.cpp, kernels.cu   CUDA
+//   emulated.cpp            host memory, and streams that run late: everything above this line in
+//                           tests without a GPU
+//   none.cpp                no device at all
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/host/kernels.hpp"
+
+namespace tide::gpu {
+
+const char* built();  // "cuda", "emulated", "none"
+// Devices of this process; 0 where there are none, `why` then says so.  Never throws.
+int devices(std::string* why = nullptr);
+bool in_use();  // this process has loaded CUDA.  Loads nothing
+int current();  // of this thread
+std::string name(int device);
+using Uuid = std::array<unsigned char, 16>;
+Uuid uuid(int device);
+// The device whose memory this is; -1: not device memory, as far as CUDA knows.  Costs a driver
+// call where CUDA is in use in this process, else nothing.
+int device_of(const void* address);
+
+class Use {  // the thread's current device, for a scope
+ public:
+  explicit Use(int device);
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  int before_;
+};
+
+// Physical memory of a device, mapped here, that a descriptor carries to other processes.
+// Error{no_mem}, Error{unsupported}.
+class Memory {
+ public:
+  static std::unique_ptr<Memory> create(int device, size_t bytes);  // zeroed
+  // Of a peer; for the use of `device`.  Takes the descriptor over.
+  static std::unique_ptr<Memory> attach(int device, size_t mapped_bytes, int fd);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* address() const { return address_; }
+  size_t mapped_bytes() const { return mapped_bytes_; }  // rounded up to the device's granularity
+  int descriptor() const { return fd_; }
+  void close_descriptor();
+
+ private:
+  Memory() = default;
+  void* address_ = nullptr;
+  size_t mapped_bytes_ = 0;
+  uint64_t handle_ = 0;
+  int fd_ = -1, device_ = 0;
+};
+
+// Host memory that every device reads and writes at its host address, as long as this lives.
+// Error{unsupported} where it cannot.
+std::shared_ptr<const void> pin(void* address, size_t bytes);
+
+// Elements of one piece of a parameter to several places, rounded where the types differ.
+struct Landing {
+  const void* src;
+  size_t elems;
+  Dtype from, to;
+  std::vector<void*> dst;
+};
+// One piece of a sum: rows (null: -0), added in groups as SumRows says.
+struct Summing {
+  std::vector<const void*> rows;
+  const void* base;  // or null
+  void* dst;
+  size_t elems;
+  Dtype in, acc, out;
+  bool final;
+};
+
+// Pieces in device memory, ready to run.  Made and released on the stream that runs them.
+class Program;
+
+// An in-order queue of a device.  Nothing here blocks the host but drain().
+class Stream {
+ public:
+  explicit Stream(int device);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  void copy(void* dst, const void* src, size_t bytes);
+  // groups: sizes of the groups of rows, equal in all pieces.
+  std::shared_ptr<Program> landing(const std::vector<Landing>& pieces);
+  std::shared_ptr<Program> summing(const std::vector<Summing>& pieces,
+                                   const std::vector<int>& groups);
+  // In launches of at most `ctas` thread blocks, each of which lives for one tile.
+  void run(const Program& program, const Arithmetic& arithmetic, int ctas);
+  uint64_t mark();              // everything issued so far
+  bool reached(uint64_t mark);  // is done.  Error{device} where it failed
+  void drain();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A stream of the user's.
+using UserStream = void*;
+// Everything issued to `stream` so far, then *word = value, as the host sees it; word: pinned.
+void write_after(UserStream stream, uint32_t* word, uint32_t value);
+// The stream goes on once *word >= value (in the cyclic order of unsigned numbers).
+void hold_until(UserStream stream, const uint32_t* word, uint32_t value);
+bool capturing(UserStream stream);
+
+}  // namespace tide::gpu

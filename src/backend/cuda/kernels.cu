@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiled with -fmad=false: element by element the operations are those of the host's loops
+// (backend/host/kernel_loops.hpp), in the same order, so the bits are equal.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "backend/cuda/kernels.hpp"
+
+namespace tide::gpu {
+namespace {
+
+constexpr int threads = 512;
+
+template <class T>
+struct alignas(16) Vector {
+  static constexpr int size = 16 / sizeof(T);
+  T value[size];
+};
+
+template <class Acc>
+__device__ Acc wide(__nv_bfloat16 x) {
+  return static_cast<Acc>(__bfloat162float(x));
+}
+template <class Acc>
+__device__ Acc wide(__half x) {
+  return static_cast<Acc>(__half2float(x));
+}
+template <class Acc>
+__device__ Acc wide(float x) {
+  return x;
+}
+template <class Acc>
+__device__ Acc wide(double x) {
+  return static_cast<Acc>(x);
+}
+
+// One rounding, to nearest even.
+template <class To>
+struct Rounded;
+template <>
+struct Rounded<__nv_bfloat16> {
+  static __device__ __nv_bfloat16 of(float x) { return __float2bfloat16_rn(x); }
+  static __device__ __nv_bfloat16 of(double x) { return __double2bfloat16(x); }
+};
+template <>
+struct Rounded<__half> {
+  static __device__ __half of(float x) { return __float2half_rn(x); }
+  static __device__ __half of(double x) { return __double2half(x); }
+};
+template <>
+struct Rounded<float> {
+  static __device__ float of(float x) { return x; }
+  static __device__ float of(double x) { return __double2float_rn(x); }
+};
+template <>
+struct Rounded<double> {
+  static __device__ double of(double x) { return x; }
+};
+
+template <class Unit>
+__device__ void copy_units(const LandingPiece& piece, void* const* dst, uint64_t first,
+                           uint64_t end) {
+  constexpr int ahead = 4;
+  const uint64_t head = (sizeof(Unit) - reinterpret_cast<uintptr_t>(piece.src) % sizeof(Unit)) %
+                        sizeof(Unit);
+  const char* src = static_cast<const char*>(piece.src);
+  if (first == 0 && threadIdx.x < head && threadIdx.x < piece.elems)
+    for (uint64_t d = 0; d < piece.dsts; d++)
+      static_cast<char*>(dst[d])[threadIdx.x] = src[threadIdx.x];
+  const uint64_t units = piece.elems > head ? (piece.elems - head) / sizeof(Unit) : 0;
+  const auto* from = reinterpret_cast<const Unit*>(src + head);
+  const uint64_t last = min(units, end / sizeof(Unit));
+  for (uint64_t i = first / sizeof(Unit) + threadIdx.x; i < last; i += ahead * threads) {
+    Unit unit[ahead];
+#pragma unroll
+    for (int k = 0; k < ahead; k++)
+      if (i + k * threads < last) unit[k] = from[i + k * threads];
+    for (uint64_t d = 0; d < piece.dsts; d++) {
+      auto* to = reinterpret_cast<Unit*>(static_cast<char*>(dst[d]) + head);
+#pragma unroll
+      for (int k = 0; k < ahead; k++)
+        if (i + k * threads < last) to[i + k * threads] = unit[k];
+    }
+  }
+  const uint64_t done = head + units * sizeof(Unit);
+  if (end >= piece.elems && done < piece.elems && threadIdx.x < piece.elems - done)
+    for (uint64_t d = 0; d < piece.dsts; d++)
+      static_cast<char*>(dst[d])[done + threadIdx.x] = src[done + threadIdx.x];
+}
+
+template <class From, class To>
+__device__ void convert_elems(const LandingPiece& piece, void* const* dst, uint64_t first,
+                              uint64_t end) {
+  const auto* from = static_cast<const From*>(piece.src);
+  for (uint64_t i = first + threadIdx.x; i < end; i += threads) {
+    const To value = Rounded<To>::of(from[i]);
+    for (uint64_t d = 0; d < piece.dsts; d++) static_cast<To*>(dst[d])[i] = value;
+  }
+}
+
+template <class From>
+__device__ void convert_from(const LandingPiece& piece, void* const* dst, uint64_t first,
+                             uint64_t end) {
+  if (piece.to == Dtype::bf16)
+    convert_elems<From, __nv_bfloat16>(piece, dst, first, end);
+  else if (piece.to == Dtype::fp16)
+    convert_elems<From, __half>(piece, dst, first, end);
+  else
+    convert_elems<From, float>(piece, dst, first, end);
+}
+
+__device__ uint64_t bytes_in(Dtype type) { return type == Dtype::fp64 ? 8 : 4; }
+
+__global__ void __launch_bounds__(threads) landing(LandingProgram program, size_t first_tile) {
+  const Tile tile = program.tiles[first_tile + blockIdx.x];
+  const LandingPiece piece = program.pieces[tile.piece];
+  void* const* dst = program.dst + piece.first_dst;
+  if (piece.from == piece.to) {
+    const uint64_t first = tile.index * landing_tile_bytes;
+    uint64_t end = first + landing_tile_bytes;
+    if (end >= piece.elems) end = piece.elems + 16;  // the last tile takes what is left
+    if (piece.width == 16) return copy_units<uint4>(piece, dst, first, end);
+    if (piece.width == 8) return copy_units<uint2>(piece, dst, first, end);
+    if (piece.width == 4) return copy_units<uint32_t>(piece, dst, first, end);
+    if (piece.width == 2) return copy_units<uint16_t>(piece, dst, first, end);
+    return copy_units<uint8_t>(piece, dst, first, end);
+  }
+  const uint64_t step = landing_tile_bytes / bytes_in(piece.from), first = tile.index * step;
+  const uint64_t end = min(first + step, piece.elems);
+  if (piece.from == Dtype::fp64)
+    convert_from<double>(piece, dst, first, end);
+  else
+    convert_from<float>(piece, dst, first, end);
+}
+
+template <class In, class Acc, class Out>
+struct Adder {
+  const SumProgram& program;
+  const SumPiece& piece;
+  const void* const* rows;
+  const Arithmetic& arithmetic;
+  Acc divisor, factor;
+
+  // elements [at, at + n), n a constant; wide_store: the output takes vectors
+  template <int n>
+  __device__ void add(uint64_t at) const {
+    Acc total[n];
+#pragma unroll
+    for (int k = 0; k < n; k++)
+      total[k] = piece.base ? static_cast<const Acc*>(piece.base)[at + k] : Acc(-0.0);
+    int r = 0;
+    for (int g = 0; g < program.group_count; g++) {
+      const int end = r + program.groups[g];
+      if (r == end) continue;
+      Acc group[n];
+      load<n>(rows[r++], at, group);
+#pragma unroll 4
+      for (; r < end; r++) {
+        Acc row[n];
+        load<n>(rows[r], at, row);
+#pragma unroll
+        for (int k = 0; k < n; k++) group[k] = group[k] + row[k];
+      }
+#pragma unroll
+      for (int k = 0; k < n; k++) total[k] = total[k] + group[k];
+    }
+    if (!piece.final) {
+      auto* to = static_cast<Acc*>(piece.dst) + at;
+#pragma unroll
+      for (int k = 0; k < n; k++) to[k] = total[k];
+      return;
+    }
+    auto* to = static_cast<Out*>(piece.dst) + at;
+    Out out[n];
+    if (arithmetic.average && arithmetic.ranks != 1)
+#pragma unroll
+      for (int k = 0; k < n; k++) total[k] = total[k] / divisor;
+    if (factor != Acc(1))
+#pragma unroll
+      for (int k = 0; k < n; k++) total[k] = total[k] * factor;
+    if (arithmetic.accumulate)
+#pragma unroll
+      for (int k = 0; k < n; k++) total[k] = wide<Acc>(to[k]) + total[k];
+#pragma unroll
+    for (int k = 0; k < n; k++) out[k] = Rounded<Out>::of(total[k]);
+    if (n > 1 && piece.wide) {
+      constexpr int step = n * sizeof(Out) < 16 ? n : 16 / int(sizeof(Out));
+      struct alignas(step * sizeof(Out)) Store {
+        Out value[step];
+      };
+#pragma unroll
+      for (int k = 0; k < n; k += step) {
+        Store store;
+#pragma unroll
+        for (int j = 0; j < step; j++) store.value[j] = out[(k + j) % n];
+        *reinterpret_cast<Store*>(to + k) = store;
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < n; k++) to[k] = out[k];
+    }
+  }
+
+  template <int n>
+  __device__ void load(const void* row, uint64_t at, Acc (&to)[n]) const {
+    if (!row) {
+#pragma unroll
+      for (int k = 0; k < n; k++) to[k] = Acc(-0.0);
+      return;
+    }
+    const In* from = static_cast<const In*>(row) + at;
+    if constexpr (n == Vector<In>::size && n > 1) {
+      const Vector<In> v = *reinterpret_cast<const Vector<In>*>(from);
+#pragma unroll
+      for (int k = 0; k < n; k++) to[k] = wide<Acc>(v.value[k]);
+    } else {
+#pragma unroll
+      for (int k = 0; k < n; k++) to[k] = wide<Acc>(from[k]);
+    }
+  }
+};
+
+template <class In, class Acc, class Out>
+__global__ void __launch_bounds__(threads)
+    summing(SumProgram program, Arithmetic arithmetic, size_t first_tile) {
+  const Tile tile = program.tiles[first_tile + blockIdx.x];
+  const SumPiece piece = program.pieces[tile.piece];
+  const Adder<In, Acc, Out> adder{program,
+                                  piece,
+                                  program.rows + piece.first_row,
+                                  arithmetic,
+                                  static_cast<Acc>(arithmetic.ranks),
+                                  static_cast<Acc>(arithmetic.scale)};
+  constexpr int n = Vector<In>::size;
+  if (!piece.vectors) {
+    const uint64_t first = tile.index * sum_tile_elems;
+    const uint64_t end = min(first + sum_tile_elems, piece.elems);
+    for (uint64_t i = first + threadIdx.x; i < end; i += threads) adder.template add<1>(i);
+    return;
+  }
+  const uint64_t head = min(uint64_t{piece.head}, piece.elems);
+  const uint64_t vectors = (piece.elems - head) / n, step = sum_tile_elems / n;
+  const uint64_t first = tile.index * step;
+  const bool last = first + step >= vectors;
+  for (uint64_t i = first + threadIdx.x; i < min(first + step, vectors); i += threads)
+    adder.template add<n>(head + i * n);
+  if (tile.index == 0 && threadIdx.x < head) adder.template add<1>(threadIdx.x);
+  const uint64_t tail = head + vectors * n;
+  if (last && tail + threadIdx.x < piece.elems) adder.template add<1>(tail + threadIdx.x);
+}
+
+using SumKernel = void (*)(SumProgram, Arithmetic, size_t);
+
+template <class In, class Acc>
+SumKernel with_out(Dtype out) {
+  if constexpr (sizeof(Acc) == 8) {
+    return summing<In, Acc, double>;
+  } else {
+    if (out == Dtype::bf16) return summing<In, Acc, __nv_bfloat16>;
+    if (out == Dtype::fp16) return summing<In, Acc, __half>;
+    return summing<In, Acc, float>;
+  }
+}
+
+SumKernel kernel_for(Dtype in, Dtype acc, Dtype out) {
+  if (in == Dtype::bf16) return with_out<__nv_bfloat16, float>(out);
+  if (in == Dtype::fp16) return with_out<__half, float>(out);
+  if (in == Dtype::fp64) return with_out<double, double>(out);
+  return acc == Dtype::fp64 ? with_out<float, double>(out) : with_out<float, float>(out);
+}
+
+}  // namespace
+
+void launch(cudaStream_t stream, const LandingProgram& program, size_t first, int count) {
+  landing<<<static_cast<unsigned>(count), threads, 0, stream>>>(program, first);
+}
+
+void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
+            size_t first, int count) {
+  const SumKernel kernel = kernel_for(program.in, program.acc, program.out);
+  kernel<<<static_cast<unsigned>(count), threads, 0, stream>>>(program, arithmetic, first);
+}
+
+int vector_elems(Dtype in) { return 16 / static_cast<int>(bytes_of(in)); }
+
+void load_kernels() {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(landing));
+  for (Dtype in : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
+    for (Dtype acc : {Dtype::fp32, Dtype::fp64})
+      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32})
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel_for(in, acc, out)));
+}
+
+}  // namespace tide::gpu

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backend/cuda/lower.hpp"
+
+#include <algorithm>
+
+#include "backend/host/host.hpp"
+#include "core/error.hpp"
+
+namespace tide::gpu {
+namespace {
+
+char* offset(const Pointer& p, size_t bytes) {
+  return p.here ? static_cast<char*>(p.here) + bytes : nullptr;
+}
+
+// Places a Copy writes a piece to, each once.
+std::vector<void*> places(const Work& work, const Copy& op, const Piece& piece, size_t elem_bytes) {
+  if (op.dst.buffer != Buffer::param)
+    return {workspace_at(work, op.dst, op.interval, piece, elem_bytes)};
+  const Topology& t = *work.topology;
+  const int locals = t.size(t.node(work.rank));
+  const int first = op.dst.rank == every_local ? 0 : t.local(op.dst.rank);
+  const int end = op.dst.rank == every_local ? locals : first + 1;
+  std::vector<void*> result;
+  for (int h = first; h < end; h++) {
+    char* dst =
+        offset(work.addresses.param[static_cast<size_t>(h)][piece.param], piece.elem * elem_bytes);
+    if (!dst) throw Error(Kind::intern, "parameter {} has no address here", piece.param);
+    if (std::find(result.begin(), result.end(), dst) == result.end()) result.push_back(dst);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<const void*> addresses_of(const Work& work) {
+  std::vector<const void*> all;
+  const size_t count = static_cast<size_t>(work.layout->params());
+  for (const Pointer* list : work.addresses.param)
+    for (size_t p = 0; p < count; p++) all.push_back(list[p].here);
+  for (size_t p = 0; p < count; p++) {
+    all.push_back(work.addresses.shard_in ? work.addresses.shard_in[p] : nullptr);
+    all.push_back(work.addresses.shard_out ? work.addresses.shard_out[p] : nullptr);
+  }
+  all.insert(all.end(), work.addresses.workspace.begin(), work.addresses.workspace.end());
+  all.push_back(work.in_place ? &work : nullptr);
+  return all;
+}
+
+// Between memories of one device no copy engine is at work, whatever call is made: there a landing
+// is a kernel of few thread blocks.  Everything else is left to the copy engines.
+Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream) {
+  Lowered result;
+  std::vector<Landing> landings;
+  std::vector<Summing> zeros;
+  work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
+    const size_t p = static_cast<size_t>(piece.param);
+    const Dtype full = work.types->param[p];
+    const size_t size = bytes_of(full), bytes = piece.elems * size;
+    const Pointer& own = work.addresses.param[static_cast<size_t>(me)][p];
+    Dtype from = full;
+    const void* src = nullptr;
+    if (op.src.buffer == Buffer::shard) {
+      if (work.in_place || !work.addresses.shard_in[p]) {
+        src = offset(own, piece.elem * size);
+      } else {
+        from = work.types->shard[p];
+        src = static_cast<const char*>(work.addresses.shard_in[p]) +
+              piece.shard_elem * bytes_of(from);
+      }
+    } else if (op.src.buffer == Buffer::param) {
+      const auto local = static_cast<size_t>(work.topology->local(op.src.rank));
+      src = offset(work.addresses.param[local][p], piece.elem * size);
+    } else {
+      src = workspace_at(work, op.src, op.interval, piece, size);
+    }
+    std::vector<void*> dst = places(work, op, piece, size);
+    std::erase(dst, src);
+    if (dst.empty()) return;
+    if (!src) {  // a gradient that is not there: -0
+      for (void* to : dst)
+        zeros.push_back({{nullptr},
+                         nullptr,
+                         to,
+                         piece.elems,
+                         full,
+                         full == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32,
+                         full,
+                         true});
+      return;
+    }
+    const bool from_here = device_of(src) == device;
+    Landing landing{src, piece.elems, from, full, {}};
+    for (void* to : dst)
+      if (from_here && device_of(to) == device) landing.dst.push_back(to);
+    if (from != full) {  // rounded here, once, then spread
+      if (landing.dst.empty()) landing.dst.push_back(dst.front());
+      for (void* to : dst)
+        if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
+          result.spread.push_back({to, landing.dst.front(), bytes});
+    } else {
+      for (void* to : dst)
+        if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
+          result.copies.push_back({to, src, bytes});
+    }
+    if (!landing.dst.empty()) landings.push_back(std::move(landing));
+  });
+  if (!landings.empty()) result.landing = stream.landing(landings);
+  while (!zeros.empty()) {  // one program has one type
+    const Dtype type = zeros.front().in;
+    const auto rest = std::stable_partition(zeros.begin(), zeros.end(),
+                                            [&](const Summing& z) { return z.in == type; });
+    result.zeros.push_back(stream.summing({zeros.begin(), rest}, {1}));
+    zeros.erase(zeros.begin(), rest);
+  }
+  return result;
+}
+
+Lowered lower(const Work& work, const Sum& op, Stream& stream) {
+  const Topology& t = *work.topology;
+  const bool every = op.rows == every_local, final = op.dst.buffer == Buffer::shard;
+  const int rows = every ? t.size(t.node(work.rank)) : op.rows;
+  const bool raw =
+      op.src.buffer == Buffer::param || op.src.buffer == Buffer::stage || work.plan->raw;
+  std::vector<int> groups;
+  if (op.order == Order::nodes)
+    for (int n = 0; n < t.nodes(); n++) groups.push_back(t.size(n));
+  else
+    groups.push_back(rows);
+  std::vector<Summing> pieces;
+  work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
+    const size_t p = static_cast<size_t>(piece.param);
+    const Dtype acc = work.types->acc[p], in = raw ? work.types->param[p] : acc;
+    Summing sum{{},   nullptr, nullptr, piece.elems, in, acc, final ? work.types->shard[p] : acc,
+                final};
+    for (int h = 0; h < rows; h++) {
+      const int k = op.order == Order::ranks ? t.position(h) : h;
+      sum.rows.push_back(
+          every ? offset(work.addresses.param[static_cast<size_t>(h)][p], piece.elem * bytes_of(in))
+                : workspace_at(work, op.src, op.interval, piece, bytes_of(in)) +
+                      static_cast<size_t>(k) * op.src.pitch);
+    }
+    if (op.base) sum.base = workspace_at(work, *op.base, op.interval, piece, bytes_of(acc));
+    sum.dst = final ? static_cast<char*>(work.addresses.shard_out[p]) +
+                          piece.shard_elem * bytes_of(sum.out)
+                    : workspace_at(work, op.dst, op.interval, piece, bytes_of(acc));
+    pieces.push_back(std::move(sum));
+  });
+  Lowered result;
+  while (!pieces.empty()) {  // one program has one set of types
+    const auto like = [first = pieces.front()](const Summing& s) {
+      return s.in == first.in && s.acc == first.acc && s.out == first.out;
+    };
+    const auto rest = std::stable_partition(pieces.begin(), pieces.end(), like);
+    result.sums.push_back(stream.summing({pieces.begin(), rest}, groups));
+    pieces.erase(pieces.begin(), rest);
+  }
+  return result;
+}
+
+}  // namespace tide::gpu

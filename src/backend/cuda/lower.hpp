@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A plan's copies and sums with their addresses, as a device takes them: copies for the copy
+// engines, programs for the kernels.  Made once for a set of addresses, then run as often as the
+// addresses stay.
+#pragma once
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/cuda/gpu.hpp"
+
+namespace tide::gpu {
+
+struct CopyCall {
+  void* dst;
+  const void* src;
+  size_t bytes;
+};
+
+// One operation.  First the copies, then what needs a kernel, then copies of what that made.
+struct Lowered {
+  std::vector<CopyCall> copies;
+  std::shared_ptr<Program> landing;
+  std::vector<std::shared_ptr<Program>> zeros, sums;  // zeros: plain, without the call's arithmetic
+  std::vector<CopyCall> spread;
+};
+
+struct Binding {
+  const Plan* plan = nullptr;
+  std::vector<const void*> addresses;                  // all that it was made of
+  std::array<std::vector<Lowered>, lane_count> lanes;  // by operation; empty where it moves nothing
+  bool kernels_land = false;  // some landing is a kernel's, as it stays on one device
+};
+
+// All addresses that the call's operations may use.
+std::vector<const void*> addresses_of(const Work& work);
+Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream);
+Lowered lower(const Work& work, const Sum& op, Stream& stream);
+
+}  // namespace tide::gpu

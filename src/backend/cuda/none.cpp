@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A build without CUDA: there is no device, and so nobody comes to the rest.
+#include "backend/cuda/gpu.hpp"
+#include "core/error.hpp"
+
+namespace tide::gpu {
+
+static const char* const why_not = "this Tide was built without CUDA (TIDE_WITH_CUDA=OFF)";
+[[noreturn]] static void refuse() { throw Error(Kind::unsupported, "{}", why_not); }
+
+const char* built() { return "none"; }
+int devices(std::string* why) {
+  if (why) *why = why_not;
+  return 0;
+}
+bool in_use() { return false; }
+int current() { refuse(); }
+std::string name(int) { refuse(); }
+Uuid uuid(int) { refuse(); }
+int device_of(const void*) { return -1; }
+Use::Use(int) : before_(0) {}
+Use::~Use() = default;
+std::unique_ptr<Memory> Memory::create(int, size_t) { refuse(); }
+std::unique_ptr<Memory> Memory::attach(int, size_t, int) { refuse(); }
+Memory::~Memory() = default;
+void Memory::close_descriptor() {}
+std::shared_ptr<const void> pin(void*, size_t) { refuse(); }
+struct Stream::State {};
+class Program {};
+Stream::Stream(int) { refuse(); }
+Stream::~Stream() = default;
+void Stream::copy(void*, const void*, size_t) {}
+std::shared_ptr<Program> Stream::landing(const std::vector<Landing>&) { refuse(); }
+std::shared_ptr<Program> Stream::summing(const std::vector<Summing>&, const std::vector<int>&) {
+  refuse();
+}
+void Stream::run(const Program&, const Arithmetic&, int) {}
+uint64_t Stream::mark() { return 0; }
+bool Stream::reached(uint64_t) { return true; }
+void Stream::drain() {}
+void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
+void hold_until(UserStream, const uint32_t*, uint32_t) { refuse(); }
+bool capturing(UserStream) { return false; }
+
+}  // namespace tide::gpu
