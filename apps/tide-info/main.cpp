@@ -32,6 +32,7 @@ std::string text_of(const json& all) {
   if (all.contains("topology")) text += fmt::format("\n{}", info::topology_text(all["topology"]));
   if (all.contains("paths")) text += fmt::format("\n{}", info::paths_text(all["paths"]));
   if (all.contains("rails")) text += fmt::format("\n{}", info::rails_text(all["rails"]));
+  if (all.contains("engines")) text += fmt::format("\n{}", info::engines_text(all["engines"]));
   if (all.contains("config")) text += fmt::format("\n{}", info::config_text(all["config"]));
   if (all.contains("environment"))
     text += fmt::format("\n{}", info::environment_text(all["environment"]));
@@ -57,8 +58,12 @@ void run(const info::Options& options, int rank) {
 void answer(const info::Options& options, tools::Parsed& parsed) {
   parsed.run = false;
   try {
-    parsed.text =
-        output(options, {{"version", version()}, {"rails", info::supposed_rails(options.rail)}});
+    json all{{"version", version()}};
+    if (options.engines)
+      all["engines"] = info::engines_section();
+    else
+      all["rails"] = info::supposed_rails(options.rail);
+    parsed.text = output(options, all);
   } catch (const std::exception& e) {
     parsed.exit_code = tools::failure_code;
     parsed.text = fmt::format("tide-info: {}\n", e.what());
@@ -70,7 +75,7 @@ void answer(const info::Options& options, tools::Parsed& parsed) {
 int main(int argc, char** argv) {
   info::Options options;
   tools::Parsed parsed = info::parse_options(argc, argv, options);
-  if (parsed.run && options.rail.supposed()) answer(options, parsed);
+  if (parsed.run && (options.engines || options.rail.supposed())) answer(options, parsed);
   return tools::run_tool({"tide-info"}, argc, argv, parsed, [&](int rank) {
     run(options, rank);
     return 0;

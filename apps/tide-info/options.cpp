@@ -48,12 +48,17 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
       ->check(CLI::IsMember({"gpu", "numa", "nothing"}));
   app.add_option("--devices", o.rail.devices, "NICs for each rail (default 1)")
       ->check(CLI::Range(1, 64));
+  app.add_flag("--engines", o.engines,
+               "which engine carries out each form of copy on this GPU: a probe of a second");
   app.add_flag("-c,--config", o.config, "how the library was built");
   app.add_flag("-e,--env", o.environment,
                "every TIDE_ variable: its meaning, its default and its current value");
   app.add_flag("--json", o.json, "print one JSON object instead");
   return tools::parse(app, argc, argv, [&o] {
     const bool other = o.topology || o.paths || o.config || o.environment;
+    if (o.engines && (other || o.rails || o.rail.supposed()))
+      return std::string("--engines is a probe of its own: ask for it alone");
+    if (o.engines) return std::string();
     if (o.rail.supposed() && other)
       return std::string("--machine, --ranks and --near suppose ranks: ask for --rails alone");
     if (o.rail.supposed() || (o.rail.devices != 1 && !other)) o.rails = true;

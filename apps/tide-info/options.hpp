@@ -9,7 +9,7 @@ namespace info {
 
 struct Options {
   bool topology = false, paths = false, rails = false, config = false;  // sections
-  bool environment = false;
+  bool environment = false, engines = false;
   RailOptions rail;
   bool json = false;
 };

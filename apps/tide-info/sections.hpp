@@ -21,6 +21,7 @@ nlohmann::json paths_section(MPI_Comm comm);
 
 /// The library's configuration without its environment table.
 nlohmann::json config_section();
+nlohmann::json engines_section();  // a probe; std::runtime_error where there is no device
 
 /// [{"name", "meaning", "default", "value", "set", "environment_only", "missing": values that this
 /// version refuses, "problem": why the current value is refused, or ""}]; TIDE_ variables that the
@@ -30,6 +31,7 @@ nlohmann::json environment_section();
 std::string topology_text(const nlohmann::json& topology);
 std::string paths_text(const nlohmann::json& paths);
 std::string config_text(const nlohmann::json& config);
+std::string engines_text(const nlohmann::json& engines);
 std::string environment_text(const nlohmann::json& environment);
 
 /// Any JSON as indented lines "key   value", keys aligned.

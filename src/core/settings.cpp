@@ -148,6 +148,10 @@ static void check_value(const Setting& s, const std::string& value) {
         Kind::unsupported,
         "TIDE_HWLOC_XML: this build has no hwloc; configure Tide with -DTIDE_WITH_HWLOC=ON, "
         "or unset the variable");
+  if ((name == "tide_sum_ctas" || name == "tide_landing_ctas") &&
+      (std::strtoull(value.c_str(), nullptr, 10) < 1 ||
+       std::strtoull(value.c_str(), nullptr, 10) > 65535))
+    throw Error(Kind::arg, "{}: {} is out of range; use 1 to 65535", s.name, value);
   if (name == "tide_chunk_bytes" && (std::strtoull(value.c_str(), nullptr, 10) < 64 ||
                                      std::strtoull(value.c_str(), nullptr, 10) > (1U << 30)))
     throw Error(Kind::arg, "tide_chunk_bytes: {} is out of range; use 64 to 1073741824", value);

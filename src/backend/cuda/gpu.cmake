@@ -12,8 +12,9 @@ elseif(TIDE_HAVE_CUDA)
   target_compile_options(tide_gpu PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;-ftz=false;-prec-div=true;-Xcompiler=-Wall,-Wextra>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TIDE_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings;-Xcompiler=-Werror>)
-  set_target_properties(tide_gpu PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON UNITY_BUILD OFF
-    CUDA_RUNTIME_LIBRARY Static)
+  # CMake 3.25 knows no C++20 of this nvcc; the kernels need none.
+  set_target_properties(tide_gpu PROPERTIES UNITY_BUILD OFF CUDA_RUNTIME_LIBRARY Static CUDA_STANDARD 17
+    CUDA_STANDARD_REQUIRED ON)
   # Static, so that libtide also loads where there is no CUDA; it looks for the driver at run time.
   set(TIDE_CUDA_LIBRARIES CUDA::cudart_static)
 else()
