@@ -18,11 +18,19 @@
 static void move(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 #else
 #include <cuda_runtime_api.h>
+// A copy from pageable memory may return before it has arrived.
 static void move(void* to, const void* from, size_t bytes) {
-  if (cudaMemcpy(to, from, bytes, cudaMemcpyDefault) == cudaSuccess) return;
+  if (cudaMemcpy(to, from, bytes, cudaMemcpyDefault) == cudaSuccess &&
+      cudaStreamSynchronize(nullptr) == cudaSuccess)
+    return;
   std::fputs("on_device: cudaMemcpy failed\n", stderr);
   std::abort();
 }
+#endif
+
+#ifndef TIDE_TEST_EMULATED_DEVICE
+// A program that uses CUDA has loaded it before it makes groups.
+static const cudaError_t loaded = cudaFree(nullptr);
 #endif
 
 namespace {

@@ -83,7 +83,7 @@ SumPiece sum_piece(const Summing& s, size_t first_row) {
   for (const void* row : s.rows) {
     if (!row) continue;
     const uintptr_t here = reinterpret_cast<uintptr_t>(row) % 16;
-    piece.vectors &= !any || here == at;
+    piece.vectors &= (!any || here == at) && here % bytes_of(s.in) == 0;
     at = here;
     any = true;
   }

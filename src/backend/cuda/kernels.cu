@@ -18,6 +18,45 @@ struct alignas(16) Vector {
   T value[size];
 };
 
+// An element at any address: pieces stand one after another in the workspace, whatever their types.
+template <class T>
+__device__ T get(const void* at) {
+  if (reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0) return *static_cast<const T*>(at);
+  T value;
+  for (int i = 0; i < int(sizeof(T)); i++)
+    reinterpret_cast<unsigned char*>(&value)[i] = static_cast<const unsigned char*>(at)[i];
+  return value;
+}
+template <class T>
+__device__ void put(void* at, T value) {
+  if (reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0) {
+    *static_cast<T*>(at) = value;
+    return;
+  }
+  for (int i = 0; i < int(sizeof(T)); i++)
+    static_cast<unsigned char*>(at)[i] = reinterpret_cast<const unsigned char*>(&value)[i];
+}
+// n elements, in stores of 16 bytes where `wide` says that the address allows it.
+template <int n, class T>
+__device__ void put_all(T* at, const T (&value)[n], bool wide) {
+  constexpr int step = n * sizeof(T) < 16 ? n : 16 / int(sizeof(T));
+  struct alignas(step * sizeof(T)) Store {
+    T value[step];
+  };
+  if (n > 1 && wide) {
+#pragma unroll
+    for (int k = 0; k < n; k += step) {
+      Store store;
+#pragma unroll
+      for (int j = 0; j < step; j++) store.value[j] = value[(k + j) % n];
+      *reinterpret_cast<Store*>(at + k) = store;
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < n; k++) put(at + k, value[k]);
+  }
+}
+
 template <class Acc>
 __device__ Acc wide(__nv_bfloat16 x) {
   return static_cast<Acc>(__bfloat162float(x));
@@ -94,8 +133,8 @@ __device__ void convert_elems(const LandingPiece& piece, void* const* dst, uint6
                               uint64_t end) {
   const auto* from = static_cast<const From*>(piece.src);
   for (uint64_t i = first + threadIdx.x; i < end; i += threads) {
-    const To value = Rounded<To>::of(from[i]);
-    for (uint64_t d = 0; d < piece.dsts; d++) static_cast<To*>(dst[d])[i] = value;
+    const To value = Rounded<To>::of(get<From>(from + i));
+    for (uint64_t d = 0; d < piece.dsts; d++) put(static_cast<To*>(dst[d]) + i, value);
   }
 }
 
@@ -148,7 +187,7 @@ struct Adder {
     Acc total[n];
 #pragma unroll
     for (int k = 0; k < n; k++)
-      total[k] = piece.base ? static_cast<const Acc*>(piece.base)[at + k] : Acc(-0.0);
+      total[k] = piece.base ? get<Acc>(static_cast<const Acc*>(piece.base) + at + k) : Acc(-0.0);
     int r = 0;
     for (int g = 0; g < program.group_count; g++) {
       const int end = r + program.groups[g];
@@ -165,12 +204,7 @@ struct Adder {
 #pragma unroll
       for (int k = 0; k < n; k++) total[k] = total[k] + group[k];
     }
-    if (!piece.final) {
-      auto* to = static_cast<Acc*>(piece.dst) + at;
-#pragma unroll
-      for (int k = 0; k < n; k++) to[k] = total[k];
-      return;
-    }
+    if (!piece.final) return put_all<n>(static_cast<Acc*>(piece.dst) + at, total, piece.wide);
     auto* to = static_cast<Out*>(piece.dst) + at;
     Out out[n];
     if (arithmetic.average && arithmetic.ranks != 1)
@@ -181,25 +215,10 @@ struct Adder {
       for (int k = 0; k < n; k++) total[k] = total[k] * factor;
     if (arithmetic.accumulate)
 #pragma unroll
-      for (int k = 0; k < n; k++) total[k] = wide<Acc>(to[k]) + total[k];
+      for (int k = 0; k < n; k++) total[k] = wide<Acc>(get<Out>(to + k)) + total[k];
 #pragma unroll
     for (int k = 0; k < n; k++) out[k] = Rounded<Out>::of(total[k]);
-    if (n > 1 && piece.wide) {
-      constexpr int step = n * sizeof(Out) < 16 ? n : 16 / int(sizeof(Out));
-      struct alignas(step * sizeof(Out)) Store {
-        Out value[step];
-      };
-#pragma unroll
-      for (int k = 0; k < n; k += step) {
-        Store store;
-#pragma unroll
-        for (int j = 0; j < step; j++) store.value[j] = out[(k + j) % n];
-        *reinterpret_cast<Store*>(to + k) = store;
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < n; k++) to[k] = out[k];
-    }
+    put_all<n>(to, out, piece.wide);
   }
 
   template <int n>
@@ -216,7 +235,7 @@ struct Adder {
       for (int k = 0; k < n; k++) to[k] = wide<Acc>(v.value[k]);
     } else {
 #pragma unroll
-      for (int k = 0; k < n; k++) to[k] = wide<Acc>(from[k]);
+      for (int k = 0; k < n; k++) to[k] = wide<Acc>(get<In>(from + k));
     }
   }
 };
