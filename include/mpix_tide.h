@@ -155,6 +155,33 @@ typedef struct MPIX_Tide_topology {
    all rows of gradients. */
 enum { MPIX_TIDE_FULL = 1, MPIX_TIDE_SHARD, MPIX_TIDE_GRAD };
 
+/* A training step's layers, gathered and reduced in order: see Training pipeline. */
+typedef struct MPIX_Tide_pipeline_s* MPIX_Tide_pipeline;
+#define MPIX_TIDE_PIPELINE_NULL ((MPIX_Tide_pipeline)0)
+
+/* Flags of a layer, added by |; modes; flags of MPIX_Tide_pipeline_begin. */
+enum {
+  MPIX_TIDE_LAYER_KEEP = 1,  /* its parameters stay from its first visit to its last */
+  MPIX_TIDE_LAYER_FROZEN = 2 /* gathered in backward visits, too, but it has no gradients */
+};
+enum { MPIX_TIDE_IN_PLACE_MODE = 1, MPIX_TIDE_SLOT_REUSE_MODE = 2 };
+enum { MPIX_TIDE_NO_SYNC = 1 };
+
+/* What a training step does: MPIX_Tide_pipeline_create.  Zero-initialise it. */
+typedef struct MPIX_Tide_schedule {
+  int nlayers;                   /* >= 1 */
+  const MPIX_Tide_group* groups; /* [nlayers], all different, over one communicator */
+  const int* layer_flags;        /* [nlayers] MPIX_TIDE_LAYER_*; NULL: none */
+  int nforward;                  /* length of forward */
+  const int* forward;            /* layers in the order of their visits; NULL: 0 .. nlayers-1 */
+  int nbackward;                 /* length of backward; 0 (with a list): forward only */
+  const int* backward;           /* the same; NULL: the forward visits in reverse */
+  int mode;                      /* 0: MPIX_TIDE_IN_PLACE_MODE */
+  int prefetch;                  /* visits that a gather is started ahead; 0: none */
+  int reshard_after_forward;     /* 1: release lets parameters go; 0: all layers are kept */
+  MPI_Count reserved[8];
+} MPIX_Tide_schedule;
+
 /* Kinds of error that MPI has no class for. */
 enum {
   MPIX_TIDE_ERR_MISMATCH = 1, /* the ranks passed different things */
@@ -457,13 +484,14 @@ MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
    Calls of a micro-batch, in this order:
      begin
      each forward visit:   gather, compute, release
-     each backward visit:  gather, grads, compute, then release and reduce in any order; as a
-   forward visit where the layer is frozen finish                after the last visit; or after the
-   last forward visit, which ends a micro-batch without gradients (an evaluation) In a visit gather
-   and grads may be repeated and give the same storage.  begin, gather, reduce and finish start or
-   await operations: they are collective, in one order on all ranks, as are all operations on groups
-   of one communicator.  While a micro-batch is under way the program starts no operation on the
-   pipeline's groups itself.
+     each backward visit:  gather, grads, compute, then release and reduce in any order; where the
+                           layer is frozen as a forward visit
+     finish                after the last visit; or after the last forward visit, which ends a
+                           micro-batch without gradients (an evaluation)
+   In a visit gather and grads may be repeated and give the same storage.  begin, gather, reduce and
+   finish start or await operations: they are collective, in one order on all ranks, as are all
+   operations on groups of one communicator.  While a micro-batch is under way the program starts
+   no operation on the pipeline's groups itself.
 
    Lifetimes
      params[]       of gather: from its return until release of the last visit that shares them, for
@@ -478,48 +506,25 @@ MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
      grad_shards    of bind: complete when finish has returned; until then not to be touched.
    Modes
      In-Place       a reduction reads gradients where they are, while the next visit computes and
-   the next gather is under way: two gradients live at a time. Slot-Reuse     gradients of a visit
-   are written where parameters of the visit before were, and the next gather goes where gradients
-   were: it is queued at once, and enters when they have been read.  One gradient less lives at a
-   time; the gather begins later.  No byte is copied.  Where gradients are so much larger than
-   parameters (or layers so uneven) that shared slots would take more, gradients have a slot of
-   their own, and grads waits until the last ones have been read. Slots of even layers of P bytes of
-   parameters and G of gradients, with prefetch depth d: In-Place       (d + 1) P + 2 G Slot-Reuse
-   (d + 1) P + G Gathered values and sums are those of MPIX_Tide_allgather and
-   MPIX_Tide_reduce_scatter, bit for bit. Errors.  Misuse (a call that is not due, another layer) is
-   REQUEST, local; the message says what is expected, and nothing has happened.  An error of an
-   operation comes, on all ranks, from the call that awaits it (gather, or finish for reductions);
-   then the micro-batch is over: gather, release, grads and reduce return it again, finish completes
-   what is under way and returns it once more, and the next begin starts afresh, without the
-   gradients that had been accumulated.  Everywhere: ARG, local: not a pipeline, or layer out of
-   range; UNSUPPORTED, local: stream is not NULL (device memory is not in this version); REQUEST,
-   local: used by another thread. */
-
-typedef struct MPIX_Tide_pipeline_s* MPIX_Tide_pipeline;
-#define MPIX_TIDE_PIPELINE_NULL ((MPIX_Tide_pipeline)0)
-
-/* Flags of a layer, added by |; modes; flags of MPIX_Tide_pipeline_begin. */
-enum {
-  MPIX_TIDE_LAYER_KEEP = 1,  /* its parameters stay from its first visit to its last */
-  MPIX_TIDE_LAYER_FROZEN = 2 /* gathered in backward visits, too, but it has no gradients */
-};
-enum { MPIX_TIDE_IN_PLACE_MODE = 1, MPIX_TIDE_SLOT_REUSE_MODE = 2 };
-enum { MPIX_TIDE_NO_SYNC = 1 };
-
-/* What a training step does.  Zero-initialise it. */
-typedef struct MPIX_Tide_schedule {
-  int nlayers;                   /* >= 1 */
-  const MPIX_Tide_group* groups; /* [nlayers], all different, over one communicator */
-  const int* layer_flags;        /* [nlayers] MPIX_TIDE_LAYER_*; NULL: none */
-  int nforward;                  /* length of forward */
-  const int* forward;            /* layers in the order of their visits; NULL: 0 .. nlayers-1 */
-  int nbackward;                 /* length of backward; 0 (with a list): forward only */
-  const int* backward;           /* the same; NULL: the forward visits in reverse */
-  int mode;                      /* 0: MPIX_TIDE_IN_PLACE_MODE */
-  int prefetch;              /* visits that a gather is started ahead; 0: it is awaited at once */
-  int reshard_after_forward; /* 1: release lets parameters go; 0: all layers are kept */
-  MPI_Count reserved[8];
-} MPIX_Tide_schedule;
+                    the next gather is under way: two gradients live at a time.
+     Slot-Reuse     gradients of a visit are written where parameters of the visit before were,
+                    and the next gather goes where gradients were: it is queued at once, and enters
+                    when they have been read.  One gradient less lives at a time; the gather begins
+                    later.  No byte is copied.  Where shared slots would take over a sixteenth
+                    more (gradients wider than parameters, very uneven layers) gradients have a
+                    slot of their own, and grads waits until the last ones have been read.
+   Slots of even layers of P bytes of parameters and G of gradients, with prefetch depth d:
+     In-Place       (d + 1) P + 2 G
+     Slot-Reuse     (d + 1) P + G
+   Gathered values and sums are those of MPIX_Tide_allgather and MPIX_Tide_reduce_scatter, bit for
+   bit.
+   Errors.  Misuse (a call that is not due, another layer) is REQUEST, local; the message says what
+   is expected, and nothing has happened.  An error of an operation comes, on all ranks, from the
+   call that awaits it (gather, or finish for reductions); then the micro-batch is over: gather,
+   release, grads and reduce return it again, finish completes what is under way and returns it once
+   more, and the next begin starts afresh, without the gradients that had been accumulated.
+   Everywhere: ARG, local: not a pipeline, or layer out of range.  UNSUPPORTED, local: stream is not
+   NULL (device memory is not in this version).  REQUEST, local: used by another thread. */
 
 /* Makes a pipeline and plans its memory, which the first MPIX_Tide_pipeline_begin takes.
    Collective over the groups' communicator.
@@ -529,8 +534,8 @@ typedef struct MPIX_Tide_schedule {
                     once per node, gradients on every rank (In-Place only)
      pipeline  out  free it with MPIX_Tide_pipeline_free
    Errors: ARG, local: schedule or groups is NULL, nlayers < 1, or groups[0] is not a group; all:
-   any other value that is not as above, or a bad info.  COUNT, all: a negative length.  MISMATCH,
-   all: the message names the first field that differs from rank 0's. */
+     any other value that is not as said, or a bad info.  COUNT, all: a negative length.  MISMATCH,
+     all: the message names the first field that differs from rank 0's. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
                                             MPIX_Tide_pipeline* pipeline);
 
@@ -538,7 +543,8 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, 
    output may be NULL.
      param_bytes      out  slots that hold parameters at a time
      grad_bytes       out  the other slots.  param_bytes + grad_bytes is what is allocated.  The
-   first begin with MPIX_TIDE_NO_SYNC plans anew, with gradients of all layers that train
+                           first begin with MPIX_TIDE_NO_SYNC plans anew, with gradients of all
+                           layers that train
      workspace_bytes  out  of the communicator's workspace, reserved when its groups were created */
 MPIX_TIDE_API int MPIX_Tide_pipeline_sizes(MPIX_Tide_pipeline pipeline, MPI_Count* param_bytes,
                                            MPI_Count* grad_bytes, MPI_Count* workspace_bytes);

@@ -61,6 +61,19 @@ void emit_grads(const PipelineShape& shape, const Assigned& a, const Residency& 
   s.visits[static_cast<size_t>(r.last)].reduce.push_back({Step::What::reduce, r.layer, r.slot});
 }
 
+constexpr SlotRules in_place_rules = {.one_pool = false, .wait_reads = false};
+
+// Rotation, unless that takes over a sixteenth more than gradients in slots of their own.
+Assigned assign_reusing(const PipelineShape& shape) {
+  Assigned rotation = assign(shape, {.one_pool = true, .wait_reads = false});
+  Assigned apart = assign(shape, {.one_pool = false, .wait_reads = true});
+  Assigned in_place = assign(shape, in_place_rules);
+  Assigned& other = in_place.bytes() < apart.bytes() ? in_place : apart;
+  const bool rotates = rotation.bytes() <= other.bytes() + other.bytes() / 16 &&
+                       rotation.bytes() <= in_place.bytes();
+  return rotates ? std::move(rotation) : std::move(other);
+}
+
 // By time: what a visit starts comes before what it waits for.
 Schedule emit(const PipelineShape& shape, const Assigned& a) {
   Schedule s;
@@ -97,12 +110,7 @@ void count_bytes(const Assigned& a, Schedule& s) {
 
 Schedule make_schedule(const PipelineShape& shape) {
   const bool reuse = shape.mode == PipelineMode::slot_reuse;
-  Assigned best = assign(shape, {.one_pool = reuse, .wait_reads = false});
-  for (const bool wait_reads : {false, true}) {
-    if (!reuse) break;
-    Assigned apart = assign(shape, {.one_pool = false, .wait_reads = wait_reads});
-    if (apart.bytes() < best.bytes()) best = std::move(apart);
-  }
+  const Assigned best = reuse ? assign_reusing(shape) : assign(shape, in_place_rules);
   Schedule s = emit(shape, best);
   count_bytes(best, s);
   if (!reuse) {  // what holds parameters is never anything else

@@ -16,10 +16,10 @@
 // Slot-Reuse: one pool that rotates.  The gradients of a visit stand in the slot that the
 // parameters of the visit before have left; the gather that is started next takes the slot of the
 // gradients before these, and begins once they have been read (`after`).  No byte is copied.
-// Where slots for either kind would take more memory (gradients much wider than parameters) the
-// gradients have a slot of their own and wait for it (wait_read).
-// Slots are shared as in Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-// Inference" (2020): by time and by size, the smaller total wins.
+// Where slots for either kind would take over a sixteenth more memory (gradients wider than
+// parameters, very uneven layers) the gradients have a slot of their own and wait for it
+// (wait_read). Slots are shared as in Pisarchyk and Lee, "Efficient Memory Management for Deep
+// Neural Net Inference" (2020): by time and by size, the smaller total wins.
 #pragma once
 #include <cstdint>
 #include <vector>

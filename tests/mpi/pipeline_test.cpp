@@ -31,6 +31,15 @@ TEST(Pipeline, EveryModeAndDepth) {
       }
 }
 
+TEST(Pipeline, SlotsThatRotate) {
+  for (int prefetch : {0, 1, 2}) {
+    Plan plan = in_mode(MPIX_TIDE_SLOT_REUSE_MODE, prefetch, 7);
+    plan.even = true;
+    Training training(world(), plan);
+    for (int step = 0; step < 3; step++) training.micro_batch();
+  }
+}
+
 TEST(Pipeline, OneLayerAndADefaultMode) {
   Training training(world(), in_mode(0, 2, 1));
   for (int step = 0; step < 3; step++) training.micro_batch();

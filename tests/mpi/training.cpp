@@ -14,7 +14,7 @@ std::vector<MPIX_Tide_param> layer_list(int layer) {
   return {param(7 + 3 * layer, 5, MPIX_TIDE_BF16, master),
           param(1, 3 + layer),
           param(0, 4),
-          param(301 + 20 * (layer % 2), 16, MPIX_TIDE_BF16, master),
+          param(201 + 100 * (layer % 2), 16, MPIX_TIDE_BF16, master),
           param(5, 2, MPIX_TIDE_FP32, types_of(MPIX_TIDE_FP32, MPIX_TIDE_NOGRAD)),
           param(33, 7, MPIX_TIDE_FP32)};
 }
@@ -23,7 +23,7 @@ Training::Training(const Team& team, const Plan& plan, MPI_Info pipeline_info, M
     : team_(team), random_(static_cast<unsigned>(31 + team.rank)) {
   std::vector<MPIX_Tide_group> groups;
   for (int l = 0; l < plan.layers; l++) {
-    lists.push_back(std::make_unique<List>(team, layer_list(l), group_info));
+    lists.push_back(std::make_unique<List>(team, layer_list(plan.even ? 1 : l), group_info));
     const List& list = *lists.back();
     groups.push_back(list.group());
     Layer layer;

@@ -15,6 +15,7 @@ struct Plan {  // of a schedule
   int layers = 4;
   std::vector<int> flags, forward, backward;
   bool no_backward = false;  // an empty list
+  bool even = false;         // layers of one shape: their slots rotate
   int mode = MPIX_TIDE_IN_PLACE_MODE, prefetch = 1, reshard = 1;
 };
 
