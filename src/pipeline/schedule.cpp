@@ -3,6 +3,7 @@
 #include "pipeline/schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "pipeline/residency.hpp"
 

@@ -21,6 +21,7 @@
 // (wait_read). Slots are shared as in Pisarchyk and Lee, "Efficient Memory Management for Deep
 // Neural Net Inference" (2020): by time and by size, the smaller total wins.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
