@@ -155,6 +155,33 @@ typedef struct MPIX_Tide_topology {
    all rows of gradients. */
 enum { MPIX_TIDE_FULL = 1, MPIX_TIDE_SHARD, MPIX_TIDE_GRAD };
 
+/* A training step's layers, gathered and reduced in order: see Training pipeline. */
+typedef struct MPIX_Tide_pipeline_s* MPIX_Tide_pipeline;
+#define MPIX_TIDE_PIPELINE_NULL ((MPIX_Tide_pipeline)0)
+
+/* Flags of a layer, added by |; modes; flags of MPIX_Tide_pipeline_begin. */
+enum {
+  MPIX_TIDE_LAYER_KEEP = 1,  /* its parameters stay from its first visit to its last */
+  MPIX_TIDE_LAYER_FROZEN = 2 /* gathered in backward visits, too, but it has no gradients */
+};
+enum { MPIX_TIDE_IN_PLACE_MODE = 1, MPIX_TIDE_SLOT_REUSE_MODE = 2 };
+enum { MPIX_TIDE_NO_SYNC = 1 };
+
+/* What a training step does: MPIX_Tide_pipeline_create.  Zero-initialise it. */
+typedef struct MPIX_Tide_schedule {
+  int nlayers;                   /* >= 1 */
+  const MPIX_Tide_group* groups; /* [nlayers], all different, over one communicator */
+  const int* layer_flags;        /* [nlayers] MPIX_TIDE_LAYER_*; NULL: none */
+  int nforward;                  /* length of forward */
+  const int* forward;            /* layers in the order of their visits; NULL: 0 .. nlayers-1 */
+  int nbackward;                 /* length of backward; 0 (with a list): forward only */
+  const int* backward;           /* the same; NULL: the forward visits in reverse */
+  int mode;                      /* 0: MPIX_TIDE_IN_PLACE_MODE */
+  int prefetch;                  /* visits that a gather is started ahead; 0: none */
+  int reshard_after_forward;     /* 1: release lets parameters go; 0: all layers are kept */
+  MPI_Count reserved[8];
+} MPIX_Tide_schedule;
+
 /* Kinds of error that MPI has no class for. */
 enum {
   MPIX_TIDE_ERR_MISMATCH = 1, /* the ranks passed different things */
@@ -450,6 +477,137 @@ MPIX_TIDE_API int MPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* 
    Local; sticky. */
 MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
 
+/* ---- Training pipeline ---------------------------------------------------------------------
+   Gathers, prefetches and reduces the layers of a model visit by visit, on memory that it plans
+   before it takes it.  A layer is a group.  A visit is one use of a layer: the forward visits in
+   order, then the backward ones; a layer that is used again (tied weights, recurrence) has several.
+   Calls of a micro-batch, in this order:
+     begin
+     each forward visit:   gather, compute, release
+     each backward visit:  gather, grads, compute, then release and reduce in any order; where the
+                           layer is frozen as a forward visit
+     finish                after the last visit; or after the last forward visit, which ends a
+                           micro-batch without gradients (an evaluation)
+   In a visit gather and grads may be repeated and give the same storage.  begin, gather, reduce and
+   finish start or await operations: they are collective, in one order on all ranks, as are all
+   operations on groups of one communicator.  While a micro-batch is under way the program starts
+   no operation on the pipeline's groups itself.
+
+   Lifetimes
+     params[]       of gather: from its return until release of the last visit that shares them, for
+                    reading.  Afterwards, and before, peers may be writing there.  Visits share a
+                    gather where they follow each other at a distance of at most `prefetch` visits
+                    (neighbours always), or the layer is kept.
+     grads[]        of grads: from its return until reduce of the layer's last backward visit;
+                    between visits they stay as they are.  ADD to them: they are zeroed before the
+                    first visit, and hold what earlier visits and micro-batches of MPIX_TIDE_NO_SYNC
+                    added.  After reduce peers read them: do not touch them.
+     shards         of bind: read from begin to finish.  Change them between finish and begin.
+     grad_shards    of bind: complete when finish has returned; until then not to be touched.
+   Modes
+     In-Place       a reduction reads gradients where they are, while the next visit computes and
+                    the next gather is under way: two gradients live at a time.
+     Slot-Reuse     gradients of a visit are written where parameters of the visit before were,
+                    and the next gather goes where gradients were: it is queued at once, and enters
+                    when they have been read.  One gradient less lives at a time; the gather begins
+                    later.  No byte is copied.  Where shared slots would take over a sixteenth
+                    more (gradients wider than parameters, very uneven layers) gradients have a
+                    slot of their own, and grads waits until the last ones have been read.
+   Slots of even layers of P bytes of parameters and G of gradients, with prefetch depth d:
+     In-Place       (d + 1) P + 2 G
+     Slot-Reuse     (d + 1) P + G
+   Gathered values and sums are those of MPIX_Tide_allgather and MPIX_Tide_reduce_scatter, bit for
+   bit.
+   Errors.  Misuse (a call that is not due, another layer) is REQUEST, local; the message says what
+   is expected, and nothing has happened.  An error of an operation comes, on all ranks, from the
+   call that awaits it (gather, or finish for reductions); then the micro-batch is over: gather,
+   release, grads and reduce return it again, finish completes what is under way and returns it once
+   more, and the next begin starts afresh, without the gradients that had been accumulated.
+   Everywhere: ARG, local: not a pipeline, or layer out of range.  UNSUPPORTED, local: stream is not
+   NULL (device memory is not in this version).  REQUEST, local: used by another thread. */
+
+/* Makes a pipeline and plans its memory, which the first MPIX_Tide_pipeline_begin takes.
+   Collective over the groups' communicator.
+     schedule  in   the same on all ranks, with its groups; copied.  The groups may be freed before
+                    the pipeline
+     info      in   keys of MPIX_Tide_alloc, for the slots.  tide_share = node: parameters exist
+                    once per node, gradients on every rank (In-Place only)
+     pipeline  out  free it with MPIX_Tide_pipeline_free
+   Errors: ARG, local: schedule or groups is NULL, nlayers < 1, or groups[0] is not a group; all:
+     any other value that is not as said, or a bad info.  COUNT, all: a negative length.  MISMATCH,
+     all: the message names the first field that differs from rank 0's. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
+                                            MPIX_Tide_pipeline* pipeline);
+
+/* Tells the peak bytes of a pipeline on this rank, by kind, before they are taken.  Local.  Any
+   output may be NULL.
+     param_bytes      out  slots that hold parameters at a time
+     grad_bytes       out  the other slots.  param_bytes + grad_bytes is what is allocated.  The
+                           first begin with MPIX_TIDE_NO_SYNC plans anew, with gradients of all
+                           layers that train
+     workspace_bytes  out  of the communicator's workspace, reserved when its groups were created */
+MPIX_TIDE_API int MPIX_Tide_pipeline_sizes(MPIX_Tide_pipeline pipeline, MPI_Count* param_bytes,
+                                           MPI_Count* grad_bytes, MPI_Count* workspace_bytes);
+
+/* Says where a layer's shards are.  Local; once for each layer, before the first begin.
+     layer        in  0 .. nlayers-1
+     shards       in  [nparams] this rank's rows, as of MPIX_Tide_allgather; the list is copied, the
+                      data read by every gather
+     grad_shards  in  [nparams] this rank's rows of the result, as of MPIX_Tide_reduce_scatter; NULL
+                      where the layer is frozen
+   Errors: ARG, local: a list is NULL, or MPIX_TIDE_IN_PLACE.  REQUEST, local: bound already.  Wrong
+     pointers: BUFFER, from gather or finish, on all ranks. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer,
+                                          const void* const* shards, void* const grad_shards[]);
+
+/* Begins a micro-batch and starts the gathers of its first `prefetch` visits.  Collective; takes
+   the memory when it is called first, and anew at the first MPIX_TIDE_NO_SYNC.
+     flags   in  0, or MPIX_TIDE_NO_SYNC: nothing is reduced, gradients stay where they are and the
+                 next micro-batch adds to them; the same on all ranks
+     stream  in  NULL
+   Errors: ARG, local: flags.  REQUEST, local: a micro-batch is under way; all, where memory is
+     taken: a layer is not bound.  NO_MEM, all. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream);
+
+/* Starts the next prefetch, waits for a layer's parameters and tells where they are.  Collective;
+   begins the next visit.
+     layer   in   that of the next visit
+     params  out  [nparams] all rows of each parameter, gathered type; NULL where it has no elements
+     stream  in   NULL */
+MPIX_TIDE_API int MPIX_Tide_pipeline_gather(MPIX_Tide_pipeline pipeline, int layer, void* params[],
+                                            void* stream);
+
+/* Says that this visit reads the layer's parameters no more.  Local. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_release(MPIX_Tide_pipeline pipeline, int layer, void* stream);
+
+/* Tells where to add a layer's gradients.  Local; may wait until peers have read those that stood
+   there before.
+     layer   in   that of this backward visit, not frozen
+     grads   out  [nparams] all rows of each gradient, gradient type; NULL where it has no elements
+                  or the parameter is NOGRAD
+     stream  in   NULL */
+MPIX_TIDE_API int MPIX_Tide_pipeline_grads(MPIX_Tide_pipeline pipeline, int layer, void* grads[],
+                                           void* stream);
+
+/* Says that this visit's gradients are complete.  At the layer's last visit, and without
+   MPIX_TIDE_NO_SYNC, it starts their reduction into grad_shards; else it does nothing more.
+   Collective.
+     layer                 in  that of this backward visit
+     out_dtype, op, scale  in  as of MPIX_Tide_reduce_scatter; they may change from step to step
+     stream                in  NULL
+   Errors: bad out_dtype, op or scale come from finish, on all ranks. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_reduce(MPIX_Tide_pipeline pipeline, int layer, int out_dtype,
+                                            int op, double scale, void* stream);
+
+/* Ends a micro-batch: waits for all that is under way.  Collective.  On return grad_shards are
+   complete and peers touch no memory of this pipeline. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* stream);
+
+/* Frees a pipeline with its slots and sets *pipeline to MPIX_TIDE_PIPELINE_NULL.  Local, at any
+   time on all ranks: operations that are under way go on and keep their memory until they end.
+   Errors: ARG, local: null or not a pipeline. */
+MPIX_TIDE_API int MPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
+
 /* ---- Where the communicator lives ---------------------------------------------------------- */
 /* A node is a set of ranks that share memory (MPI_COMM_TYPE_SHARED, or TIDE_FAKE_NODES) and
    could attach each other's.  New communicators are the caller's, who frees them.
@@ -607,6 +765,22 @@ MPIX_TIDE_API int PMPIX_Tide_request_set(MPIX_Tide_request request, int op, doub
 MPIX_TIDE_API int PMPIX_Tide_request_free(MPIX_Tide_request* request);
 MPIX_TIDE_API int PMPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* mpi_request);
 MPIX_TIDE_API int PMPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
+                                             MPIX_Tide_pipeline* pipeline);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_sizes(MPIX_Tide_pipeline pipeline, MPI_Count* param_bytes,
+                                            MPI_Count* grad_bytes, MPI_Count* workspace_bytes);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer,
+                                           const void* const* shards, void* const grad_shards[]);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_gather(MPIX_Tide_pipeline pipeline, int layer, void* params[],
+                                             void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_release(MPIX_Tide_pipeline pipeline, int layer, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_grads(MPIX_Tide_pipeline pipeline, int layer, void* grads[],
+                                            void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_reduce(MPIX_Tide_pipeline pipeline, int layer, int out_dtype,
+                                             int op, double scale, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
 MPIX_TIDE_API int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology);
 MPIX_TIDE_API int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node);
 MPIX_TIDE_API int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail);

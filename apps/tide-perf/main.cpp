@@ -11,6 +11,7 @@
 #include "agreement.hpp"
 #include "launch.hpp"
 #include "run.hpp"
+#include "step_memory.hpp"
 #include "tool.hpp"
 
 namespace {
@@ -34,6 +35,14 @@ std::ofstream open_json(const std::string& file, int rank) {
   tools::agree(MPI_COMM_WORLD, problem.empty() ? "" : problem + "; check --json");
   if (rank == 0 && !file.empty()) out.open(file);
   return out;
+}
+
+// At their real size, unless scaled.
+std::vector<ParamList> real_lists(const Options& options) {
+  std::vector<ParamList> lists;
+  for (const std::string& name : options.models)
+    lists.push_back(model_list(name, options.scale > 0 ? options.scale : 1, MPIX_TIDE_BF16));
+  return lists;
 }
 
 void run(const Options& options, int rank, int argc, char** argv) {
@@ -66,7 +75,11 @@ void run(const Options& options, int rank, int argc, char** argv) {
 int main(int argc, char** argv) {
   restart_with_kept_memory(argv);
   Options options;
-  const tools::Parsed parsed = parse_options(argc, argv, options);
+  tools::Parsed parsed = parse_options(argc, argv, options);
+  if (parsed.run && options.step_memory) {  // needs no job
+    parsed.run = false;
+    parsed.text = step_memory_text(real_lists(options));
+  }
   if (!options.fake_nodes.empty()) setenv("TIDE_FAKE_NODES", options.fake_nodes.c_str(), 1);
   return tools::run_tool({"tide-perf", options.overlap}, argc, argv, parsed, [&](int rank) {
     run(options, rank, argc, argv);

@@ -137,6 +137,11 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first);
   overlap->excludes(first);
+  app.add_flag("--step-memory", o.step_memory,
+               "no run: the memory that a training step of the lists is planned to take on 8, 16\n"
+               "and 64 ranks, In-Place and Slot-Reuse, and by FSDP2's rule")
+      ->excludes(first)
+      ->excludes(overlap);
 }
 
 // What CLI11 cannot see: combinations, and values with a grammar of their own.

@@ -20,6 +20,7 @@ struct Options {
   int reps = 20, warmup = 3;
   std::uint64_t seed = 1;
   bool first_calls = false;
+  bool step_memory = false;  // a table instead of a run
   bool overlap = false;
   double test_every_us = 100;
   std::vector<std::string> workspaces;  // of --overlap: bytes, min or auto

@@ -16,6 +16,8 @@ tide_perf_test(NAME foreign RANKS 3 EXPECT "memory malloc.*verified.*verified"
   ARGS --list ${lists}/mixed.txt --memory malloc --out-dtype own --reps 2)
 tide_perf_test(NAME one_rank RANKS 1 EXPECT "verified.*verified" ARGS --small --reps 2)
 
+tide_perf_test(NAME step_memory RANKS 0 ARGS --step-memory --model all
+  EXPECT "llama70b.* 8 +3.000 +1.000 +2.000 +0.000 +1.000 +0.000.* 64 +3.000 .*wan14b.* 64 +3.017 ")
 tide_perf_test(NAME broken_list WRONG RANKS 2 EXPECT "broken.txt:4: rows 'many' is not a whole number"
   ARGS --list ${lists}/broken.txt)
 tide_perf_test(NAME missing_list WRONG RANKS 2 EXPECT "cannot read the list '/nowhere'" ARGS --list /nowhere)

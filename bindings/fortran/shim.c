@@ -135,6 +135,26 @@ int tide_fortran_request_mpi(MPIX_Tide_request request, MPI_Fint* mpi_request) {
   return code;
 }
 
+/* ---- Training pipeline ---- */
+
+/* A length is -1 where the list is absent. */
+int tide_fortran_pipeline_create(int nlayers, const MPIX_Tide_group* groups, const int* flags,
+                                 int nforward, const int* forward, int nbackward,
+                                 const int* backward, int mode, int prefetch, int reshard,
+                                 MPI_Fint info, MPIX_Tide_pipeline* pipeline) {
+  const MPIX_Tide_schedule schedule = {.nlayers = nlayers,
+                                       .groups = groups,
+                                       .layer_flags = flags,
+                                       .nforward = nforward < 0 ? 0 : nforward,
+                                       .forward = nforward < 0 ? NULL : forward,
+                                       .nbackward = nbackward < 0 ? 0 : nbackward,
+                                       .backward = nbackward < 0 ? NULL : backward,
+                                       .mode = mode,
+                                       .prefetch = prefetch,
+                                       .reshard_after_forward = reshard};
+  return MPIX_Tide_pipeline_create(&schedule, info_of(info), pipeline);
+}
+
 /* ---- Communicators ---- */
 
 int tide_fortran_comm_topology(MPI_Fint comm, MPIX_Tide_topology* topology) {

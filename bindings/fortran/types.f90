@@ -19,6 +19,11 @@ module tide_fortran_types
   !> What MPIX_Tide_group_offsets and MPIX_Tide_group_alloc lay out.
   integer, parameter, public :: MPIX_TIDE_FULL = 1, MPIX_TIDE_SHARD = 2, MPIX_TIDE_GRAD = 3
 
+  !> Training pipeline: flags of a layer, modes, a flag of MPIX_Tide_pipeline_begin.
+  integer, parameter, public :: MPIX_TIDE_LAYER_KEEP = 1, MPIX_TIDE_LAYER_FROZEN = 2
+  integer, parameter, public :: MPIX_TIDE_IN_PLACE_MODE = 1, MPIX_TIDE_SLOT_REUSE_MODE = 2
+  integer, parameter, public :: MPIX_TIDE_NO_SYNC = 1
+
   !> Kinds of error that MPI has no class for.
   integer, parameter, public :: MPIX_TIDE_ERR_MISMATCH = 1, MPIX_TIDE_ERR_TIMEOUT = 2, &
     MPIX_TIDE_ERR_UNSUPPORTED = 3, MPIX_TIDE_ERR_PEER = 4, MPIX_TIDE_ERR_DEVICE = 5
@@ -48,6 +53,20 @@ module tide_fortran_types
   end type
   type, bind(C), public :: MPIX_Tide_request
     type(c_ptr) :: handle = c_null_ptr !< the MPIX_Tide_request of C
+  end type
+  type, public :: MPIX_Tide_pipeline
+    type(c_ptr) :: handle = c_null_ptr             !< the MPIX_Tide_pipeline of C
+    integer(c_int), allocatable, private :: nparams(:) !< of each layer
+  contains
+    procedure :: of_layer, set_nparams
+  end type
+
+  !> What a training step does.  Layers count from 1.
+  type, public :: MPIX_Tide_schedule
+    type(MPIX_Tide_group), allocatable :: groups(:)  !< one for each layer
+    integer, allocatable :: layer_flags(:)           !< unallocated: none
+    integer, allocatable :: forward(:), backward(:)  !< visits; unallocated: 1, 2, ... and the reverse of forward
+    integer :: mode = 0, prefetch = 0, reshard_after_forward = 0
   end type
   type(MPIX_Tide_group), parameter, public :: MPIX_TIDE_GROUP_NULL = MPIX_Tide_group(c_null_ptr)
   type(MPIX_Tide_request), parameter, public :: MPIX_TIDE_REQUEST_NULL = MPIX_Tide_request(c_null_ptr)
@@ -84,6 +103,20 @@ contains
     type(MPIX_Tide_request), intent(in) :: a, b
     other_request = .not. same(a%handle, b%handle)
   end function
+
+  !> Parameters of a layer, 0 where there is no such layer; sets them for all.
+  integer function of_layer(pipeline, layer) result(n)
+    class(MPIX_Tide_pipeline), intent(in) :: pipeline
+    integer, intent(in) :: layer
+    n = 0
+    if (.not. allocated(pipeline%nparams)) return
+    if (layer >= 1 .and. layer <= size(pipeline%nparams)) n = pipeline%nparams(layer)
+  end function
+  subroutine set_nparams(pipeline, nparams)
+    class(MPIX_Tide_pipeline), intent(inout) :: pipeline
+    integer(c_int), intent(in) :: nparams(:)
+    pipeline%nparams = nparams
+  end subroutine
 
   logical function same(a, b)
     type(c_ptr), intent(in) :: a, b

@@ -172,7 +172,7 @@ Handles<MPIX_Tide_request, Request>& requests() {
 }
 
 // Raised on the group's communicator.
-static int guard_group(Group& group, const std::function<void()>& act) {
+int guard(Group& group, const std::function<void()>& act) {
   const int code = code_of([&] {
     check_usable();
     act();
@@ -195,7 +195,7 @@ int guard(MPIX_Tide_group handle, const std::function<void(Group&)>& act) {
       throw Error(Kind::arg,
                   "group: not a live group (null, or freed); pass one from MPIX_Tide_group_create");
     });
-  return guard_group(*keep, [&] { act(*keep); });
+  return guard(*keep, [&] { act(*keep); });
 }
 
 int guard(MPIX_Tide_request handle, const std::function<void(Request&)>& act) {
@@ -206,7 +206,7 @@ int guard(MPIX_Tide_request handle, const std::function<void(Request&)>& act) {
                   "request: not a live request (null, freed, or completed); pass one from an i... "
                   "or ..._init call");
     });
-  return guard_group(keep->group(), [&] { act(*keep); });
+  return guard(keep->group(), [&] { act(*keep); });
 }
 
 void give_text(const std::string& text, char* to, size_t size, size_t* needed) {

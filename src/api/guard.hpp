@@ -14,6 +14,7 @@
 
 struct MPIX_Tide_group_s {};  // names; what they name is looked up
 struct MPIX_Tide_request_s {};
+struct MPIX_Tide_pipeline_s {};
 
 namespace tide {
 
@@ -27,6 +28,7 @@ void restore_message(const std::string& message);
 
 int guard(MPI_Comm comm,
           const std::function<void()>& act);  // raised on comm, or MPI_COMM_SELF where it is null
+int guard(Group& group, const std::function<void()>& act);  // the same
 int guard(MPIX_Tide_group group,
           const std::function<void(Group&)>& act);  // raised on the group's communicator
 int guard(MPIX_Tide_request request,

@@ -60,8 +60,10 @@ void Call::take() {
         group_.number());
 }
 
-void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold) {
+void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
+                 std::shared_ptr<const Outcome> after) {
   outcome_ = std::move(outcome);
+  after_ = std::move(after);
   outcome_->begin();
   arguments_ = arguments;
   hold_ = hold;
@@ -419,6 +421,7 @@ void Call::complete() {
   phase_ = Phase::over;
   if (std::exchange(moving_, false)) context_.process().calls_moving--;
   held_.clear();
+  after_.reset();
   workspace_.reset();
   const std::shared_ptr<Outcome> outcome = std::move(outcome_);
   for (MPI_Request request : outcome->completes) MPI_Grequest_complete(request);

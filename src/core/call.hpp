@@ -68,8 +68,11 @@ class Call {
   void release() { taken_ = false; }
 
   // Gives the call its number and checks its arguments.  hold: the memory that it uses stays mapped
-  // until it is over, whatever the user frees.
-  void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold);
+  // until it is over, whatever the user frees.  after: an earlier call of the communicator, whose
+  // inputs this one may overwrite: it enters once they have been read; null: of none.
+  void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
+             std::shared_ptr<const Outcome> after);
+  bool may_enter() const { return !after_ || after_->inputs_over.load(std::memory_order_acquire); }
   void enter();     // its slot is free: tells the node
   bool progress();  // goes on as far as it can; true if anything moved
   bool over() const { return phase_ == Phase::over; }
@@ -112,6 +115,7 @@ class Call {
   Phase phase_ = Phase::over;
   Arguments arguments_;
   std::shared_ptr<Outcome> outcome_;
+  std::shared_ptr<const Outcome> after_;
   std::shared_ptr<const WorkspaceSet> workspace_;  // of the communicator when the call was started
   std::vector<std::shared_ptr<Segment>> held_;
   bool hold_ = false, inputs_read_ = false, moving_ = false;

@@ -9,7 +9,8 @@ namespace tide {
 
 // Takes the group and puts its call into the communicator's order.
 static void begin(const std::shared_ptr<Group>& group, const Arguments& arguments,
-                  const std::shared_ptr<Outcome>& outcome, bool as_request) {
+                  const std::shared_ptr<Outcome>& outcome, bool as_request,
+                  const std::shared_ptr<const Outcome>& after = {}) {
   Context& context = group->context();
   Call& call = group->call();
   call.take();
@@ -17,7 +18,7 @@ static void begin(const std::shared_ptr<Group>& group, const Arguments& argument
   try {
     context.check_whole();
     if (as_request) context.set_active();
-    call.start(arguments, outcome, as_request);
+    call.start(arguments, outcome, as_request, after);
     context.enqueue(group);
   } catch (...) {
     call.release();
@@ -57,10 +58,10 @@ Request::~Request() {
     outcome_->release_call = true;
 }
 
-void Request::start() {
+void Request::start(const Request* after) {
   if (active_)
     throw Error(Kind::request, "the request is active already; complete it by wait or test first");
-  begin(group_, arguments_, outcome_, true);
+  begin(group_, arguments_, outcome_, true, after ? after->outcome_ : nullptr);
   active_ = true;
 }
 

@@ -28,7 +28,9 @@ class Request {
   bool active() const { return active_; }
   bool over() const { return outcome_->over.load(std::memory_order_acquire); }
 
-  void start();
+  // after: an earlier request of the communicator; this one overwrites its inputs, and enters once
+  // they have been read.
+  void start(const Request* after = nullptr);
   // Drives until over, or a little.  Then one caller, to whom `end` is true, ends the active time,
   // and by `complete` hears what went wrong (Error).
   void wait();

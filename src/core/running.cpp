@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls under way on a communicator.  They are numbered as they are started; call n uses slot n mod
-// 2 and enters once call n - 2 is over here.
+// 2 and enters once call n - 2 is over here (and, where it overwrites the inputs of an earlier one,
+// once these have been read).
 #include <utility>
 
 #include "core/call.hpp"
@@ -28,7 +29,7 @@ bool Context::begin_queued() {
   while (!queued_.empty()) {
     Call& call = queued_.front()->call();
     auto& slot = running_[static_cast<size_t>(call.slot())];
-    if (slot) break;
+    if (slot || !call.may_enter()) break;
     slot = std::move(queued_.front());
     queued_.pop_front();
     entered_ = call.number();

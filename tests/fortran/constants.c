@@ -4,12 +4,12 @@
 #include <mpix_tide.h>
 #include <string.h>
 
-void tide_c_types(int constants[19], int sizes[5], MPIX_Tide_param* param, MPIX_Tide_sizes* bytes,
+void tide_c_types(int constants[24], int sizes[5], MPIX_Tide_param* param, MPIX_Tide_sizes* bytes,
                   MPIX_Tide_topology* topology);
 
-void tide_c_types(int constants[19], int sizes[5], MPIX_Tide_param* param, MPIX_Tide_sizes* bytes,
+void tide_c_types(int constants[24], int sizes[5], MPIX_Tide_param* param, MPIX_Tide_sizes* bytes,
                   MPIX_Tide_topology* topology) {
-  const int values[19] = {MPIX_TIDE_BF16,
+  const int values[24] = {MPIX_TIDE_BF16,
                           MPIX_TIDE_FP16,
                           MPIX_TIDE_FP32,
                           MPIX_TIDE_FP64,
@@ -27,7 +27,12 @@ void tide_c_types(int constants[19], int sizes[5], MPIX_Tide_param* param, MPIX_
                           MPIX_TIDE_ERR_UNSUPPORTED,
                           MPIX_TIDE_ERR_PEER,
                           MPIX_TIDE_ERR_DEVICE,
-                          MPIX_TIDE_TYPES(MPIX_TIDE_FP32, MPIX_TIDE_BF16)};
+                          MPIX_TIDE_TYPES(MPIX_TIDE_FP32, MPIX_TIDE_BF16),
+                          MPIX_TIDE_LAYER_KEEP,
+                          MPIX_TIDE_LAYER_FROZEN,
+                          MPIX_TIDE_IN_PLACE_MODE,
+                          MPIX_TIDE_SLOT_REUSE_MODE,
+                          MPIX_TIDE_NO_SYNC};
   const int bytes_each[5] = {sizeof(MPIX_Tide_param), sizeof(MPIX_Tide_sizes),
                              sizeof(MPIX_Tide_topology), sizeof(MPIX_Tide_group),
                              sizeof(MPIX_Tide_request)};

@@ -8,13 +8,13 @@ program layout
   interface
     subroutine tide_c_types(constants, sizes, param, bytes, topology) bind(C)
       import
-      integer(c_int), intent(out) :: constants(19), sizes(5)
+      integer(c_int), intent(out) :: constants(24), sizes(5)
       type(MPIX_Tide_param), intent(out) :: param
       type(MPIX_Tide_sizes), intent(out) :: bytes
       type(MPIX_Tide_topology), intent(out) :: topology
     end subroutine
   end interface
-  integer(c_int) :: constants(19), sizes(5)
+  integer(c_int) :: constants(24), sizes(5)
   type(MPIX_Tide_param) :: param
   type(MPIX_Tide_sizes) :: bytes
   type(MPIX_Tide_topology) :: topology
@@ -23,7 +23,8 @@ program layout
   if (any(constants /= [MPIX_TIDE_BF16, MPIX_TIDE_FP16, MPIX_TIDE_FP32, MPIX_TIDE_FP64, MPIX_TIDE_UINT8, MPIX_TIDE_NOGRAD, &
     MPIX_TIDE_SUM, MPIX_TIDE_AVG, MPIX_TIDE_ACCUMULATE, MPIX_TIDE_NULL_IS_ZERO, MPIX_TIDE_FULL, MPIX_TIDE_SHARD, &
     MPIX_TIDE_GRAD, MPIX_TIDE_ERR_MISMATCH, MPIX_TIDE_ERR_TIMEOUT, MPIX_TIDE_ERR_UNSUPPORTED, MPIX_TIDE_ERR_PEER, &
-    MPIX_TIDE_ERR_DEVICE, MPIX_TIDE_TYPES(MPIX_TIDE_FP32, MPIX_TIDE_BF16)])) error stop 'constants'
+    MPIX_TIDE_ERR_DEVICE, MPIX_TIDE_TYPES(MPIX_TIDE_FP32, MPIX_TIDE_BF16), MPIX_TIDE_LAYER_KEEP, MPIX_TIDE_LAYER_FROZEN, &
+    MPIX_TIDE_IN_PLACE_MODE, MPIX_TIDE_SLOT_REUSE_MODE, MPIX_TIDE_NO_SYNC])) error stop 'constants'
   if (any(sizes /= [c_sizeof(param), c_sizeof(bytes), c_sizeof(topology), c_sizeof(MPIX_TIDE_GROUP_NULL), &
     c_sizeof(MPIX_TIDE_REQUEST_NULL)])) error stop 'sizes'
   if (any([param%rows, param%row_elems, param%block_rows, int([param%dtype, param%types], 8)] /= [1, 2, 3, 4, 5])) &

@@ -19,6 +19,17 @@ foreach(name request_finalize killed_rank)
   target_link_libraries(mpi_${name} PRIVATE tide::tide MPI::MPI_C tide_options)
 endforeach()
 
+# The training pipeline.
+foreach(name pipeline pipeline_errors)
+  add_executable(mpi_${name} ${name}_test.cpp training.cpp)
+  target_link_libraries(mpi_${name} PRIVATE tide_test_mpi)
+  set_target_properties(mpi_${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_precompile_headers(mpi_${name} REUSE_FROM tide_test_mpi)
+endforeach()
+tide_add_mpi_runs(pipeline RUNS 1:one 2:one 2:singleton 3:uneven- 4:block2- 5:uneven)
+tide_add_mpi_runs(pipeline NAME thread RUNS 2:one 4:block2- ARGS --thread-multiple ENV TIDE_PROGRESS=thread)
+tide_add_mpi_runs(pipeline_errors RUNS 1:one 2:one 3:singleton- 4:block2)
+
 # Rails over UCX: on one host through its shared memory.  Several hosts: tests/cluster.
 if(TIDE_HAVE_UCX)
   set(ucx 2:singleton 4:block2 5:uneven)

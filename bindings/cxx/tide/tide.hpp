@@ -4,6 +4,7 @@
 // is to call it, stand there.  Nothing but conversions is done in these headers.
 //   tide::Group    a parameter list over a communicator, and its collectives
 //   tide::Request  an operation in progress, or a persistent one
+//   tide::Pipeline  layers of a model: prefetch, reduction, planned memory
 //   tide::Memory, tide::GroupMemory  memory that the ranks of a node address directly
 //   tide::Inputs, tide::Outputs  one piece per parameter, from spans; lengths, types are checked
 //   tide::Error    thrown where a call fails, once the communicator has MPI_ERRORS_RETURN: MPI's
@@ -13,3 +14,4 @@
 
 #include <tide/communicator.hpp>
 #include <tide/group.hpp>
+#include <tide/pipeline.hpp>

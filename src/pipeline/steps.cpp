@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <functional>
+
+#include "pipeline/pipeline.hpp"
+
+namespace tide {
+
+void complete_request(Request& request) {
+  request.wait();
+  if (request.end()) request.complete();
+}
+
+// What goes wrong ends the micro-batch: further calls say the same until finish.
+void Pipeline::run(const std::vector<Step>& steps, const Reduction& reduction) {
+  try {
+    for (const Step& step : steps) run_step(step, reduction);
+  } catch (const Error& e) {
+    failed_ = e;
+    throw;
+  }
+}
+
+void Pipeline::run_step(const Step& step, const Reduction& reduction) {
+  Layer& l = layer(step.layer);
+  switch (step.what) {
+    case Step::What::gather:
+      return start_gather(step);
+    case Step::What::wait_gather:
+      return complete_request(*l.gather);
+    case Step::What::wait_read:
+      return l.reduce->wait_inputs();
+    case Step::What::clear:
+      return clear(step);
+    case Step::What::reduce:
+      if (no_sync_)
+        l.accumulated = true;
+      else
+        start_reduce(step, reduction);
+      return;
+    case Step::What::wait_reduce:
+      return complete_request(*l.reduce);
+  }
+}
+
+void Pipeline::start_gather(const Step& step) {
+  Layer& l = layer(step.layer);
+  auto& request = l.gathers[step.slot];
+  if (!request) {
+    std::vector<void*> params(l.shards.size());
+    storage_.pointers(param_pieces_[static_cast<size_t>(step.layer)], step.slot, params.data());
+    Arguments a;
+    a.inputs = l.shards.data();
+    a.outputs = params.data();
+    request = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
+  }
+  l.gather = request.get();
+  request->start(step.after < 0 ? nullptr : layer(step.after).reduce.get());
+}
+
+void Pipeline::start_reduce(const Step& step, const Reduction& reduction) {
+  Layer& l = layer(step.layer);
+  if (!l.reduce || l.reduce_slot != step.slot || l.out_dtype != reduction.out_dtype) {
+    std::vector<void*> grads(l.shards.size());
+    storage_.pointers(grad_pieces_[static_cast<size_t>(step.layer)], step.slot, grads.data());
+    Arguments a;
+    a.reduce = true;
+    a.inputs = grads.data();
+    a.outputs = l.grad_shards.data();
+    a.out_dtype = reduction.out_dtype;
+    l.reduce = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
+    l.reduce_slot = step.slot;
+    l.out_dtype = reduction.out_dtype;
+  }
+  l.accumulated = false;
+  l.reduce->set(reduction.op, reduction.scale);
+  l.reduce->start();
+}
+
+void Pipeline::clear(const Step& step) {
+  const Layer& l = layer(step.layer);
+  const int64_t bytes = grad_pieces_[static_cast<size_t>(step.layer)].bytes;
+  if (bytes && !l.accumulated) std::memset(storage_.slot(step.slot), 0, static_cast<size_t>(bytes));
+}
+
+// Completes all that is active, whatever goes wrong with one of them.
+void Pipeline::finish() {
+  const bool forward_only = visit_ + 1 == static_cast<int>(shape_.forward.size());
+  const bool due =
+      running_ &&
+      (failed_ || ((visit_ < 0 || complete()) && (forward_only || visit_ + 1 == shape_.visits())));
+  if (!due) throw Error(Kind::request, "finish is not due; expected is {}", expected());
+  for (Layer& l : layers_) {
+    const auto end = [&](Request* request) {
+      if (!request || !request->active()) return;
+      try {
+        complete_request(*request);
+      } catch (const Error& e) {
+        if (!failed_) failed_ = e;
+      }
+    };
+    for (auto& [slot, request] : l.gathers) end(request.get());
+    end(l.reduce.get());
+  }
+  running_ = false;
+  if (!failed_) return;
+  for (Layer& l : layers_) l.accumulated = false;
+  throw *failed_;
+}
+
+}  // namespace tide
