@@ -16,7 +16,8 @@
 
 namespace tide {
 
-constexpr int spins = 400;          // before a waiting thread gives its core away
+constexpr int spins = 400;          // before a waiting thread gives its core away, or
+constexpr double spin_s = 2e-5;     // this long: a look at a network may take microseconds
 constexpr double tick_s = 0.01;     // between looks at the clock and at questions of peers
 constexpr int thread_yields = 200;  // of the progress thread, before it sleeps for a moment
 
@@ -65,8 +66,17 @@ bool Progress::drive(const Context* but) {
 // Spin briefly, then give the core away and enter MPI, so that a peer that is blocked in MPI gets
 // on.
 void Progress::rest(Context& mine, int idle) {
-  if (idle < spins) {
-    if (idle % 16 == 0) drive(&mine);
+  static thread_local double spin_until_s = 0;
+  static thread_local bool spinning = true;
+  if (idle == 1) {
+    spin_until_s = now_s() + spin_s;
+    spinning = true;
+  }
+  if (spinning && idle < spins) {
+    if (idle % 16 == 0) {
+      drive(&mine);
+      spinning = now_s() < spin_until_s;
+    }
     return pause();
   }
   drive(&mine);
