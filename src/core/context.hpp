@@ -136,8 +136,9 @@ class Context : public std::enable_shared_from_this<Context> {
   void set_active();                           // requests that nobody may wait for; mutex held
   bool progress();                             // of its calls; true if anything moved
   void tick(bool waiting);                     // looks at the clock, hears and answers peers
-  void enter_mpi() const;                      // lets MPI get on
-  void check_whole() const;                    // throws why the communicator was given up
+  bool drives_rail() const { return driven_ != nullptr; }
+  void enter_mpi() const;    // lets MPI get on
+  void check_whole() const;  // throws why the communicator was given up
   bool broken() const { return broken_flag_; }
   std::vector<uint32_t> freed_seen;  // per local rank: how often it had freed memory
   std::mutex mutex;                  // of calls_, the calls under way and what they use

@@ -16,8 +16,9 @@
 
 namespace tide {
 
-constexpr int spins = 400;          // before a waiting thread gives its core away
-constexpr double tick_s = 0.01;     // between looks at the clock and at questions of peers
+constexpr int spins = 400;       // before a waiting thread gives its core away, or
+constexpr double spin_s = 2e-5;  // this long where each look enters a transport that never yields
+constexpr double tick_s = 0.01;  // between looks at the clock and at questions of peers
 constexpr int thread_yields = 200;  // of the progress thread, before it sleeps for a moment
 
 static thread_local bool no_mpi_here = false;
@@ -65,8 +66,17 @@ bool Progress::drive(const Context* but) {
 // Spin briefly, then give the core away and enter MPI, so that a peer that is blocked in MPI gets
 // on.
 void Progress::rest(Context& mine, int idle) {
-  if (idle < spins) {
-    if (idle % 16 == 0) drive(&mine);
+  static thread_local double spin_until_s = 0;
+  static thread_local bool spinning = true;
+  if (idle == 1) {
+    spinning = true;
+    if (mine.drives_rail()) spin_until_s = now_s() + spin_s;
+  }
+  if (spinning && idle < spins) {
+    if (idle % 16 == 0) {
+      drive(&mine);
+      spinning = !mine.drives_rail() || now_s() < spin_until_s;
+    }
     return pause();
   }
   drive(&mine);

@@ -9,7 +9,8 @@ usage="usage: tests/cluster/perf.sh [options] BUILD...   (build/openmpi build/mp
   --model qwen30b  --mib 16  --reps 5  --collective allgather,reduce-scatter   as in tide-perf
 One row for each combination.  bound: the bytes that a host must receive, (M-1)/M of the list (all-gather) or of the
 partial sums (reduce-scatter: fp32, or the raw gradients where a host has one rank), over the rate that one TCP stream a
-rail had before the runs.  share: of each rail in what host 0 received.  stock, flat: see tide-perf --help."
+rail had before the runs.  puts: the same bytes by plain ucp_put_nbx over the same devices, unpaced, without sums (puts.cpp;
+right after Tide's run; - where it is not UCX).  share: of each rail in what host 0 received.  stock, flat: see tide-perf --help."
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 hosts=2,4 ranks=1,2 rails=1,2 rate=1gbit rail=mpi model=qwen30b mib=16 reps=5 collective=allgather,reduce-scatter builds=()
@@ -47,12 +48,17 @@ wire_rate() { # BUILD RAILS: bytes a second from host 0 to host 1, all rails at 
   cat "$work"/rate.* | awk '{sum += $1} END {printf "%.0f\n", sum}'
   rm "$work"/rate.*
 }
+raw_puts() { # BUILD COUNTS BYTES-TO-EACH-PEER: milliseconds
+  [ -x "$1/tests/cluster/cluster_puts" ] || { echo -; return; }
+  timeout -k 5 60 "$here/launch.sh" "$mpiexec" "$2" "$1/tests/cluster/cluster_puts" "$3" 262144 "$reps" < /dev/null 2> /dev/null |
+    awk '$1 == "puts" {print $2}'
+}
 received() { "$here/hosts.sh" exec 0 bash -c 'cat /sys/class/net/rail*/statistics/rx_bytes'; }
 median() { awk -v row="$1" '$1 == row {print $2; exit}' "$work/out"; }
 
 echo "# $(date -u +%FT%TZ)  $(nproc) cores  rate $rate  list $model of $mib MiB, $reps repetitions"
-printf '%-8s %5s %5s %5s %4s %-14s %9s %8s %8s %6s %8s %8s  %s\n' MPI hosts ranks rails rail collective \
-  'wire MB/s' 'bound ms' 'tide ms' ratio 'stock ms' 'flat ms' share
+printf '%-8s %5s %5s %5s %4s %-14s %9s %8s %8s %6s %8s %8s %8s  %s\n' MPI hosts ranks rails rail collective \
+  'wire MB/s' 'bound ms' 'tide ms' ratio 'puts ms' 'stock ms' 'flat ms' share
 failed=0
 for build in "${builds[@]}"; do
   mpiexec=$(cached "$build" MPIEXEC_EXECUTABLE) mpi=$(basename "$build")
@@ -74,12 +80,14 @@ for build in "${builds[@]}"; do
       share=$(received | awk -v before="${before[*]}" 'BEGIN {split(before, b)} {got[NR] = $1 - b[NR]; all += got[NR]}
         END {for (i = 1; i <= NR; i++) printf "%s%.0f", (i > 1 ? "/" : ""), 100 * got[i] / all; print " %"}')
       bytes=$(sed -n 's/^ *"full_bytes": \([0-9]*\).*/\1/p' "$work/json" | head -n 1)
-      awk -v b="$bytes" -v m="$m" -v l="$l" -v wire="$wire" -v tide="$(median tide)" -v stock="$(median stock)" \
+      [ "$what" != reduce-scatter ] || [ "$l" = 1 ] || bytes=$((2 * bytes))
+      puts=-
+      [ "$kind" != ucx ] || puts=$(raw_puts "$build" "${counts%,}" $((bytes / m / l)))
+      awk -v b="$bytes" -v m="$m" -v wire="$wire" -v tide="$(median tide)" -v stock="$(median stock)" \
         -v flat="$(median flat)" -v head="$(printf '%-8s %5s %5s %5s %4s %-14s' "$mpi" "$m" "$l" "$r" "$kind" "$what")" \
-        -v what="$what" -v share="$share" 'BEGIN {
-          if (what == "reduce-scatter" && l > 1) b *= 2
+        -v puts="${puts:--}" -v share="$share" 'BEGIN {
           bound = 1e3 * b * (m - 1) / m / wire
-          printf "%s %9.1f %8.1f %8.1f %6.2f %8.1f %8.1f  %s\n", head, wire / 1e6, bound, tide, tide / bound, stock, flat, share
+          printf "%s %9.1f %8.1f %8.1f %6.2f %8s %8.1f %8.1f  %s\n", head, wire / 1e6, bound, tide, tide / bound, puts, stock, flat, share
         }'
     done; done; done
   done; done

@@ -14,13 +14,9 @@ namespace tide {
 constexpr int count_bits = 24;
 constexpr int all_here = index_count;  // one more index: all that was put has come
 
-struct UcxRail::Opening {  // for the reader of this line
-  uint64_t address, bytes;
-  uint64_t memory;  // number of the exposed memory
-};
 struct UcxRail::RecordBox {
   std::atomic<uint64_t> call;
-  uint64_t bytes;  // of eager; from here on one put
+  uint64_t bytes;  // of eager; from here on what the call's number announces
   EntryRecord record;
   std::byte eager[most_eager];
 };
@@ -138,34 +134,49 @@ UcxRail::Channel& UcxRail::channel(int s, int rank) {
   return channels.back();
 }
 
-UcxRequest UcxRail::to_board(int rank, int path, const void* bytes, size_t size, size_t offset) {
-  UcxPath& way = *paths_[static_cast<size_t>(path)];
-  const auto r = static_cast<size_t>(rank);
-  return way.put(r, bytes, size, 0, way.board_of(r) + offset);
+uint64_t UcxRail::stamp(int s, uint64_t number) const {
+  return slots_[s].call << count_bits | number;
 }
 
-void UcxRail::write_kept(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
-  slots_[s].notes.push_back({to_board(rank, path, bytes, size, offset), rank, path, {}});
+size_t UcxRail::count_at(int s, int path, int index) const {
+  return line_at(s, rank_) + offsetof(Line, count) +
+         static_cast<size_t>(path * (index_count + 1) + index) * sizeof(uint64_t);
 }
 
-void UcxRail::write(int s, int rank, int path, const void* bytes, size_t size, size_t offset) {
-  Note& note = slots_[s].notes.emplace_back(Note{nullptr, rank, path, {}});
-  std::memcpy(note.bytes.data(), bytes, size);
-  note.request = to_board(rank, path, note.bytes.data(), size, offset);
+void UcxRail::announce(int s, int rank, const Announcement& head, const Opening* opening,
+                       const void* data, size_t bytes) {
+  Note& note = slots_[s].notes.emplace_back(Note{nullptr, rank, 0, head, {}});
+  if (opening) {
+    note.opening = *opening;
+    data = &note.opening;
+  }
+  note.request = paths_[0]->announce(static_cast<size_t>(rank), note.head, data, bytes);
 }
 
-void UcxRail::count(int s, int rank, int path, int index) {
-  const auto p = static_cast<size_t>(path), i = static_cast<size_t>(index);
-  const uint64_t n = ++channel(s, rank).counts[p][i];
-  const uint64_t word = slots_[s].call << count_bits | n;
-  paths_[p]->fence();
-  write(s, rank, path, &word, sizeof word,
-        line_at(s, rank_) + offsetof(Line, count) + (p * (index_count + 1) + i) * sizeof(uint64_t));
+// With the region that the signal opens, if there is one.
+void UcxRail::signal(int s, int rank, int index) {
+  Channel& c = channel(s, rank);
+  const uint64_t n = ++c.counts[0][static_cast<size_t>(index)];
+  Announcement head{stamp(s, n), count_at(s, 0, index), 0};
+  if (!c.telling.stamp) return announce(s, rank, head, nullptr, nullptr, 0);
+  const size_t place = (c.opened - 1) % most_open;
+  head.data_at = line_at(s, rank_) + offsetof(Line, openings) + place * sizeof(Opening);
+  announce(s, rank, head, &c.telling, nullptr, sizeof(Opening));
+  c.telling = {};
+}
+
+void UcxRail::count_puts(int s, int rank, int path, int index) {
+  const auto p = static_cast<size_t>(path), r = static_cast<size_t>(rank);
+  const uint64_t n = ++channel(s, rank).counts[p][static_cast<size_t>(index)];
+  Note& note = slots_[s].notes.emplace_back(Note{nullptr, rank, path, {stamp(s, n), 0, 0}, {}});
+  UcxPath& way = *paths_[p];
+  way.fence();
+  note.request = way.put(r, &note.head.word, sizeof note.head.word, 0,
+                         way.board_of(r) + count_at(s, path, index));
 }
 
 bool UcxRail::counted(int s, int rank, int path, int index, uint64_t until) const {
-  return line(s, rank).count[path][index].load(std::memory_order_acquire) >=
-         (slots_[s].call << count_bits | until);
+  return line(s, rank).count[path][index].load(std::memory_order_acquire) >= stamp(s, until);
 }
 
 void UcxRail::begin(int s) {
@@ -191,9 +202,8 @@ void UcxRail::send_record(int s, int peer, int round, const EntryRecord& record,
   std::memcpy(out.data() + offsetof(RecordBox, record) - offsetof(RecordBox, bytes), &record,
               sizeof record);
   if (bytes) std::memcpy(out.data() + head, eager, bytes);
-  write_kept(s, peer, 0, out.data(), out.size(), at + offsetof(RecordBox, bytes));
-  paths_[0]->fence();
-  write(s, peer, 0, &call, sizeof call, at + offsetof(RecordBox, call));
+  announce(s, peer, {call, at + offsetof(RecordBox, call), at + offsetof(RecordBox, bytes)},
+           nullptr, out.data(), out.size());
 }
 
 bool UcxRail::receive_record(int s, int, int round, EntryRecord& record, void* eager,
@@ -216,16 +226,16 @@ void UcxRail::open(int s, int peer, const Incoming& incoming, void* address) {
   c.full_after[place] = before + (incoming.bytes + incoming.chunk - 1) / incoming.chunk;
   c.put_index = incoming.signal;
   c.opened++;
-  const Opening opening{reinterpret_cast<uint64_t>(address), incoming.bytes,
-                        paths_[0]->number_of(address)};
-  write(s, peer, 0, &opening, sizeof opening,
-        line_at(s, rank_) + offsetof(Line, openings) + place * sizeof opening);
+  c.telling = {reinterpret_cast<uint64_t>(address), incoming.bytes, paths_[0]->number_of(address),
+               stamp(s, c.opened)};
 }
 
 void UcxRail::put(int s, const Put& put, const void* source) {
   Slot& slot = slots_[s];
   Channel& c = channel(s, put.peer);
   const Opening opening = line(s, put.peer).openings[c.used % most_open];
+  if (opening.stamp != stamp(s, c.used + 1))
+    throw Error(Kind::intern, "a put for a region that its peer has not opened; report this");
   if (c.filled > opening.bytes || put.bytes > opening.bytes - c.filled)
     throw Error(Kind::peer, "a peer opened {} bytes, of which {} are filled, for a put of {}",
                 opening.bytes, c.filled, put.bytes);
@@ -238,15 +248,13 @@ void UcxRail::put(int s, const Put& put, const void* source) {
   slot.in_flight_bytes += put.bytes;
   c.filled += put.bytes;
   if (c.filled == opening.bytes) c.used++, c.filled = 0;
-  count(s, put.peer, path, put.signal);
+  count_puts(s, put.peer, path, put.signal);
 }
 
 bool UcxRail::may_put(int s, size_t bytes, size_t cap) const {
   const Slot& slot = slots_[s];
   return slot.sending.empty() || slot.in_flight_bytes + bytes <= cap;
 }
-
-void UcxRail::signal(int s, int peer, int index) { count(s, peer, 0, index); }
 
 // Puts come over the paths in turn: the first `until` are here once each path has brought its part.
 bool UcxRail::arrived(int s, int peer, int index, uint64_t until) {
@@ -295,7 +303,7 @@ bool UcxRail::acknowledge(int s) {
   for (Channel& c : slots_[s].channels) {
     if (c.opened && !c.acknowledged &&
         arrived(s, c.rank, c.put_index, c.full_after[(c.opened - 1) % most_open])) {
-      count(s, c.rank, 0, all_here);
+      signal(s, c.rank, all_here);
       c.acknowledged = true;
     }
     all &= !c.opened || c.acknowledged;

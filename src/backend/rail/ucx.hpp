@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A rail over UCX: data is put straight into the peer's workspace, then a counter that cannot
-// overtake it into the peer's board.  A board has one writer per word, and its words carry the
-// call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.  Puts go over
-// the rail's devices in turn; each device has counters of its own.
+// overtake it into the peer's board.  What follows no put (records, regions that open,
+// acknowledgements) is announced in one message.  A board has one writer per word, and its words
+// carry the call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.
+// Puts go over the rail's devices in turn; each device has counters of its own.
 #pragma once
 #include <array>
 #include <deque>
@@ -52,7 +53,11 @@ class UcxRail : public Rail {
   static constexpr int most_open = 32;
 
  private:
-  struct Opening;    // a region that a peer opened for me
+  struct Opening {  // a region that a peer opened for me
+    uint64_t address, bytes;
+    uint64_t memory;  // number of the exposed memory
+    uint64_t stamp;   // call and number, as of a counter
+  };
   struct Line;       // what one peer writes in my board
   struct RecordBox;  // what comes in one round: a record and what goes with it
   struct Channel {   // to and from one rank, in the call that has the slot
@@ -65,16 +70,18 @@ class UcxRail : public Rail {
     size_t filled = 0;          // bytes of the next one
     uint64_t puts = 0;          // of mine
     bool acknowledged = false;  // by me, all that came into my regions
+    Opening telling = {};       // goes with the next signal, if it has a stamp
   };
   struct Sending {
     UcxRequest request;
     size_t bytes;
     int rank, path;
   };
-  struct Note {  // a few bytes on their way to a board
-    UcxRequest request;
-    int rank, path;
-    alignas(8) std::array<std::byte, 24> bytes;
+  struct Note {  // a word, and what it announces, on their way to a board
+    UcxRequest request = nullptr;
+    int rank = 0, path = 0;
+    Announcement head = {};
+    Opening opening = {};
   };
   struct Slot {
     uint64_t call = 0;  // calls of this rail that had the slot
@@ -85,11 +92,13 @@ class UcxRail : public Rail {
     size_t complete = 0, in_flight_bytes = 0;
   };
   Channel& channel(int slot, int rank);
-  UcxRequest to_board(int rank, int path, const void* bytes, size_t size, size_t offset);
-  // Into a rank's board; bytes: copied, or kept by the caller until the call is idle.
-  void write(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
-  void write_kept(int slot, int rank, int path, const void* bytes, size_t size, size_t offset);
-  void count(int slot, int rank, int path, int index);
+  uint64_t stamp(int slot, uint64_t number) const;
+  size_t count_at(int slot, int path, int index) const;  // of mine, in a peer's board
+  // On path 0.  What is announced: the opening if there is one, else data, which the caller keeps
+  // until the call is idle.
+  void announce(int slot, int rank, const Announcement& head, const Opening* opening,
+                const void* data, size_t bytes);
+  void count_puts(int slot, int rank, int path, int index);
   bool counted(int slot, int rank, int path, int index, uint64_t until) const;
   void poll(Slot& slot);
   bool acknowledge(int slot);  // true once all that was put either way is known to be there

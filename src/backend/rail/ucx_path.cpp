@@ -19,9 +19,12 @@ UcxPath::UcxPath(std::shared_ptr<UcxWorker> worker, size_t ranks, void* board, s
     : worker_(std::move(worker)),
       board_(reinterpret_cast<uint64_t>(board)),
       board_memory_(worker_, board, board_bytes),
-      others_(ranks) {}
+      others_(ranks) {
+  worker_->open_board(board, board_bytes);
+}
 
 UcxPath::~UcxPath() {
+  worker_->close_board(reinterpret_cast<const void*>(board_));
   for (const Other& other : others_)
     for (ucp_rkey_h key : other.open)
       if (key) worker_->release(key);
@@ -80,13 +83,25 @@ ucp_rkey_h UcxPath::key(Other& other, uint64_t memory) {
   return other.open[memory];
 }
 
+UcxPeer& UcxPath::peer(Other& other) {
+  if (!other.peer) other.peer = &worker_->connect(other.process, other.address);
+  return *other.peer;
+}
+
+UcxRequest UcxPath::announce(size_t rank, Announcement& head, const void* data, size_t bytes) {
+  Other& other = others_[rank];
+  head.word_at += other.board;
+  head.data_at += other.board;
+  return worker_->announce(peer(other), head, data, bytes);
+}
+
 UcxRequest UcxPath::put(size_t rank, const void* source, size_t bytes, uint64_t memory,
                         uint64_t to) {
   Other& other = others_[rank];
-  if (!other.peer) other.peer = &worker_->connect(other.process, other.address);
+  UcxPeer& to_peer = peer(other);
   const uint64_t number = number_of(source);
   const auto from = number ? exposed_[number - 1].lock() : nullptr;
-  return worker_->put(*other.peer, source, bytes, to, key(other, memory), from.get());
+  return worker_->put(to_peer, source, bytes, to, key(other, memory), from.get());
 }
 
 int UcxPath::failed(const char*& why) const {

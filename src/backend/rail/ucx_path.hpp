@@ -30,6 +30,9 @@ class UcxPath {
 
   // `source` stays as it is until the request is complete.
   UcxRequest put(size_t rank, const void* source, size_t bytes, uint64_t memory, uint64_t to);
+  // head's addresses count from the rank's board; they are changed to the peer's.  Head and data
+  // stay as they are until the request is complete.
+  UcxRequest announce(size_t rank, Announcement& head, const void* data, size_t bytes);
   void fence() { worker_->fence(); }  // between puts to one rank
   bool test(size_t rank, UcxRequest& request) {
     return worker_->test(*others_[rank].peer, request);
@@ -48,6 +51,7 @@ class UcxPath {
     std::vector<Blob> keys;        // by number
     std::vector<ucp_rkey_h> open;  // unpacked, or null
   };
+  UcxPeer& peer(Other& other);
   ucp_rkey_h key(Other& other, uint64_t memory);
 
   std::shared_ptr<UcxWorker> worker_;

@@ -55,7 +55,7 @@ UcxWorker::UcxWorker(const std::string& device) : device_(device) {
   }
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
-  params.features = UCP_FEATURE_RMA;
+  params.features = UCP_FEATURE_RMA | UCP_FEATURE_AM;
   params.name = "tide";
   const ucs_status_t made = ucp_init(&params, config, &context_);
   ucp_config_release(config);
@@ -68,12 +68,15 @@ UcxWorker::UcxWorker(const std::string& device) : device_(device) {
   check(created, Kind::unsupported, "ucp_worker_create");
   ucp_address_t* address = nullptr;
   size_t bytes = 0;
-  const ucs_status_t told = ucp_worker_get_address(worker_, &address, &bytes);
+  const ucs_status_t heard = listen();
+  const ucs_status_t told =
+      heard == UCS_OK ? ucp_worker_get_address(worker_, &address, &bytes) : heard;
   if (told != UCS_OK) {
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
   }
-  check(told, Kind::unsupported, "ucp_worker_get_address");
+  check(told, Kind::unsupported,
+        heard == UCS_OK ? "ucp_worker_get_address" : "ucp_worker_set_am_recv_handler");
   const auto* first = reinterpret_cast<const std::byte*>(address);
   address_.assign(first, first + bytes);
   ucp_worker_release_address(worker_, address);

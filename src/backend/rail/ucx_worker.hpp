@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // UCX (Unified Communication X, UCP interface >= 1.13) in this process: one context and one worker
-// for all communicators, an endpoint per peer process, made when it is first written to.  Nothing
-// is received by message: peers put into memory that was registered here.
+// for all communicators, an endpoint per peer process, made when it is first written to.  Peers put
+// into memory that was registered here, and write few bytes into boards by active messages.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -50,6 +50,11 @@ class UcxMemory {
   Blob key_;
 };
 
+// To a peer's board: the word comes after the data.  Addresses are the peer's.
+struct Announcement {
+  uint64_t word, word_at, data_at;
+};
+
 using UcxRequest = ucs_status_ptr_t;  // null: complete
 
 class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
@@ -73,6 +78,11 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
   // null.
   UcxRequest put(UcxPeer& peer, const void* source, size_t bytes, uint64_t to, ucp_rkey_h key,
                  const UcxMemory* memory);
+  // One message; from one rank to another they come in order.  In no order with puts.  Head
+  // and data stay as they are until the request is complete.
+  UcxRequest announce(UcxPeer& peer, const Announcement& head, const void* data, size_t bytes);
+  void open_board(const void* base, size_t bytes);  // memory where announcements may write
+  void close_board(const void* base);
   // What is put to a peer after this comes after what was put to it before.
   void fence();
   void progress();
@@ -83,6 +93,10 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
   explicit UcxWorker(const std::string& device);
   UcxRequest begun(UcxPeer& peer, ucs_status_ptr_t status);
   void note(UcxPeer& peer, ucs_status_t status);
+  ucs_status_t listen();
+  bool in_board(uint64_t at, size_t bytes) const;
+  static ucs_status_t on_message(void* self, const void* header, size_t header_bytes, void* data,
+                                 size_t bytes, const ucp_am_recv_param_t* param);
   static void on_error(void* self, ucp_ep_h endpoint, ucs_status_t status);
 
   std::string device_;
@@ -91,6 +105,7 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
   ucp_worker_h worker_ = nullptr;
   Blob address_;
   std::map<uint64_t, std::unique_ptr<UcxPeer>> peers_;
+  std::map<uint64_t, size_t> boards_;  // bytes, by address
   std::atomic<bool> failed_ = false;
 };
 
