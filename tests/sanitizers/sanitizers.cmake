@@ -11,7 +11,7 @@ if(TIDE_SANITIZE MATCHES "thread")
   set(TIDE_SANITIZE_ENV "TSAN_OPTIONS=suppressions=${here}/tsan.supp:ignore_noninstrumented_modules=1:history_size=4"
     UCX_MEM_EVENTS=no)  # its hook of madvise runs in a thread of which the sanitizer has let go already, and crashes
 else()
-  set(TIDE_SANITIZED_DIRS unit mpi cxx faults)
+  set(TIDE_SANITIZED_DIRS unit mpi gpu cxx faults)
   # Not those that count memory or take it away (an address sanitizer has its own), and not the test of the test main.
   set(TIDE_SANITIZED_PROGRAMS allgather reduce_scatter cases group mismatch errors memory communicators report progress threads
     interpose unsupported finalize c request request_lifetime nonblocking overlap inputs progress_thread request_threads check

@@ -70,7 +70,7 @@ MPI_Request split(MPI_Comm comm, Kind kind, Wish wish, MPI_Comm* out) {
   });
 }
 
-int finish(MPI_Request request) { return MPI_Wait(&request, MPI_STATUS_IGNORE); }
+int wait_for(MPI_Request request) { return MPI_Wait(&request, MPI_STATUS_IGNORE); }
 
 void copy_attributes(MPI_Comm from, MPI_Comm to) {
   for (const auto& [keyval, value] : from->attributes) {
@@ -122,7 +122,7 @@ int MPI_Comm_compare(MPI_Comm a, MPI_Comm b, int* result) {
 }
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   MPI_Comm fresh = nullptr;
-  finish(split(comm, Kind::duplicate, {0, comm->rank}, &fresh));
+  wait_for(split(comm, Kind::duplicate, {0, comm->rank}, &fresh));
   copy_attributes(comm, fresh);
   *made = fresh;
   return MPI_SUCCESS;
@@ -132,11 +132,11 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   return MPI_SUCCESS;
 }
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return finish(split(comm, Kind::split, {color == MPI_UNDEFINED ? -1 : color, key}, made));
+  return wait_for(split(comm, Kind::split, {color == MPI_UNDEFINED ? -1 : color, key}, made));
 }
 // One machine: all ranks share memory.
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info, MPI_Comm* made) {
-  return finish(split(comm, Kind::split, {type == MPI_UNDEFINED ? -1 : 0, key}, made));
+  return wait_for(split(comm, Kind::split, {type == MPI_UNDEFINED ? -1 : 0, key}, made));
 }
 int MPI_Comm_free(MPI_Comm* comm) {
   if (!*comm || *comm == me().world || *comm == me().self)
