@@ -295,8 +295,8 @@ MPIX_TIDE_API int MPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int d
 /* Allocates memory that the ranks of a node address directly: zeroed, page-aligned, every page
    present.  Collective over comm.
      bytes    in   may differ by rank; 0 gives NULL
-     info     in   "mpi_memory_alloc_kinds" = "system" (the default; "cuda:device" is UNSUPPORTED
-                   in this version); "tide_share" = "none" (default) or "node": all ranks of a
+     info     in   "mpi_memory_alloc_kinds" = "system" (the default) or "cuda:device": memory of
+                   this rank's device; "tide_share" = "none" (default) or "node": all ranks of a
                    node get the SAME pages, so that a gathered parameter exists once per node;
                    they must ask for the same size
      baseptr  out  address of a pointer, as in MPI_Alloc_mem
@@ -304,7 +304,8 @@ MPIX_TIDE_API int MPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int d
    costs a collective no set-up; memory that is freed and allocated again at the same address is
    another memory.
    Errors: COMM, local.  ARG, all: bytes negative, bad value in info.  MISMATCH, all: infos or,
-     with "node", sizes differ.  NO_MEM, all. */
+     with "node", sizes differ.  NO_MEM, all.  UNSUPPORTED, all: device memory where a rank has no
+     device, or in a build without CUDA.  DEVICE, all: the device failed. */
 MPIX_TIDE_API int MPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void* baseptr);
 
 /* Frees memory of MPIX_Tide_alloc or MPIX_Tide_group_alloc.  Local: peers drop their mapping at
@@ -687,10 +688,13 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
                                that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
                                Default: the nearest
-     tide_sum_ctas, tide_landing_ctas, tide_landing_bytes_per_s, tide_device
-                               for devices: accepted, without effect in this version
+     tide_sum_ctas             thread blocks of a sum on a device (default 16), and
+     tide_landing_ctas         of a landing between ranks that share one (default 4)
+     tide_device               CUDA device of this rank on this communicator (default: the thread's
+                               current one at first use)
+     tide_landing_bytes_per_s  for devices: accepted, without effect in this version
    For MPIX_Tide_alloc and MPIX_Tide_group_alloc: mpi_memory_alloc_kinds, tide_share and
-     tide_memory               auto or system; [-] cuda: the default of mpi_memory_alloc_kinds
+     tide_memory               auto or system, cuda: the default of mpi_memory_alloc_kinds
    Environment only:
      TIDE_LOG                  error, warn (default), info or debug
      TIDE_CHECK                0 (default), or 1: where addresses are new, and in every 64th call,

@@ -16,6 +16,11 @@ tide_info_test(NAME good_values RANKS 1 ENV "TIDE_ORDER=rank;TIDE_FORCE=rail=mpi
 tide_info_test(NAME version RANKS 1 ARGS --version EXPECT "tide-info ${PROJECT_VERSION}")
 tide_info_test(NAME wrong_option WRONG RANKS 2 ARGS --evn EXPECT "--evn.*--help explains")
 
+if(NOT TIDE_WITH_CUDA OR (NOT TIDE_TEST_GPU AND NOT EXISTS /dev/nvidiactl))
+  tide_info_test(NAME engines_nowhere WRONG RANKS 0 ARGS --engines EXPECT "--engines: .*(built without CUDA|driver|device)")
+endif()
+tide_info_test(NAME engines_beside WRONG RANKS 0 ARGS --engines --env EXPECT "--engines is a probe of its own.*--help explains")
+
 set(machines ${PROJECT_SOURCE_DIR}/share/machines)
 if(TIDE_HAVE_HWLOC)
   tide_info_test(NAME rails RANKS 3 ENV "TIDE_FAKE_NODES=0,1,0;TIDE_HWLOC_XML=${machines}/cpu2.xml" ARGS --rails

@@ -34,7 +34,8 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   context.together([&] {
     const Settings settings = Settings::read(info, Setting::alloc);
     wish.device = wants_device(info_value(info, "mpi_memory_alloc_kinds"), settings);
-    if (wish.device) device = context.device(environment_value("TIDE_DEVICE"));
+    context.want_device(settings.text("tide_device"));
+    if (wish.device) device = context.device();
     wish.shared = settings.text("tide_share") == "node";
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });

@@ -84,10 +84,11 @@ class Context : public std::enable_shared_from_this<Context> {
   // Of device memory, made at first use, with this workspace pinned for it.  Error{unsupported}
   // where there is no device, Error{device} where it fails.
   Backend& device_backend(const WorkspaceSet& workspace);
-  // The device of this rank's memory on this communicator, chosen at first use: `asked`
-  // (tide_device), or the thread's current one.  Error{unsupported}: none; Error{arg}: not this
-  // one.
-  int device(const std::string& asked);
+  // The device of this rank's memory on this communicator, chosen at first use: the one that a
+  // group wanted (tide_device), or the thread's current one.  Error{unsupported}: none; Error{arg}:
+  // not this one.
+  int device();
+  void want_device(const std::string& asked);  // empty: no wish.  Error{arg}: it is another already
   bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
   bool any_gpu_in_use() const { return any_gpu_in_use_; }  // by a rank, as the context was made
 
@@ -187,6 +188,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
   int device_ = -1;
+  std::string wanted_device_;
   bool any_gpu_in_use_ = false;
 
   std::deque<std::shared_ptr<Group>> queued_;                    // started, in order

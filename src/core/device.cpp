@@ -10,34 +10,39 @@
 
 namespace tide {
 
-int Context::device(const std::string& asked) {
-  if (asked.empty() && device_ >= 0) return device_;
+static int number_of(const std::string& asked, int count) {
+  int device = 0;
+  const auto [end, code] = std::from_chars(asked.data(), asked.data() + asked.size(), device);
+  if (code != std::errc() || end != asked.data() + asked.size() || device < 0 || device >= count)
+    throw Error(Kind::arg, "tide_device = {}: not a device; this process has 0 to {}", asked,
+                count - 1);
+  return device;
+}
+
+void Context::want_device(const std::string& asked) {
+  if (device_ >= 0 && !asked.empty() && asked != std::to_string(device_))
+    throw Error(Kind::arg, "tide_device = {}: the communicator uses device {} already", asked,
+                device_);
+  if (!asked.empty()) wanted_device_ = asked;
+}
+
+int Context::device() {
+  if (device_ >= 0) return device_;
   std::string why;
   const int count = gpu::devices(&why);
   if (count == 0)
     throw Error(Kind::unsupported, "no device: {}; use host memory, or run where a GPU is", why);
-  int device = 0;
-  if (asked.empty()) {
-    device = gpu::current();
-  } else {
-    const auto [end, code] = std::from_chars(asked.data(), asked.data() + asked.size(), device);
-    if (code != std::errc() || end != asked.data() + asked.size() || device < 0 || device >= count)
-      throw Error(Kind::arg, "tide_device = {}: not a device; this process has 0 to {}", asked,
-                  count - 1);
-  }
-  if (device_ >= 0 && device_ != device)
-    throw Error(Kind::arg, "tide_device = {}: the communicator uses device {} already", asked,
-                device_);
-  return device_ = device;
+  return device_ = wanted_device_.empty() ? gpu::current() : number_of(wanted_device_, count);
 }
 
 bool Context::adopt_device(int device) {
-  if (device_ < 0) device_ = device;
+  if (device_ < 0 && (wanted_device_.empty() || wanted_device_ == std::to_string(device)))
+    device_ = device;
   return device_ == device;
 }
 
 Backend& Context::device_backend(const WorkspaceSet& workspace) {
-  const int device = this->device("");
+  const int device = this->device();
   if (!device_backend_) device_backend_ = std::make_unique<CudaBackend>(node_lines_, device);
   if (workspace.pinned.empty()) {
     const gpu::Use use(device);

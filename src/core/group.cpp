@@ -52,6 +52,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   group->limit_s_ = limit_s;
   group->checks_ = group->settings_.text("TIDE_CHECK") == "1";
   context.together([&] {
+    context.want_device(group->settings_.text("tide_device"));
     group->cut_rows(first_row);
     group->plan_all();
   });
