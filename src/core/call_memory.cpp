@@ -18,7 +18,8 @@ Status Call::check_memory() const {
   constexpr uint32_t both = host_memory | device_memory, lost = foreign_memory | device_memory;
   if ((record_.memory & both) == both)
     return {record_.rank, static_cast<int16_t>(Kind::buffer), Fault::mixed_memory, -1};
-  if ((record_.memory & lost) == lost && !group_.gather().plans->has_staged)
+  const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
+  if ((record_.memory & lost) == lost && !c.plans->has_staged)
     return {record_.rank, static_cast<int16_t>(Kind::unsupported), Fault::unmapped_device, -1};
   return {};
 }

@@ -193,8 +193,9 @@ void Group::plan_reduces() {
     plans->direct =
         plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
     limits.peer_stores = limits.peer_loads = false;
-    plans->has_staged = staged_foreign_;
-    if (staged_foreign_)
+    // A bound is for everything: where only foreign device memory would be staged, it is not.
+    plans->has_staged = staged_foreign_ && (stages_host_memory_ || !options_.workspace_bytes);
+    if (plans->has_staged)
       plans->staged =
           plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
   }
