@@ -140,8 +140,10 @@ TEST(Paced, ReduceScatterStaysUnderTheCap) {
 using tide_test::next;
 using tide_test::rail;
 
-extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
-                         MPI_Comm comm, MPI_Request* request) {
+extern "C" __attribute__((visibility("default"))) int MPI_Isend(const void* buffer, int count,
+                                                                MPI_Datatype type, int peer,
+                                                                int tag, MPI_Comm comm,
+                                                                MPI_Request* request) {
   const int code = PMPI_Isend(buffer, count, type, peer, tag, comm, request);
   int size = 0;
   PMPI_Type_size(type, &size);
@@ -150,7 +152,8 @@ extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int p
 }
 
 // By address of the handle, as handles come back: the library tests a send where it keeps it.
-extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+extern "C" __attribute__((visibility("default"))) int MPI_Test(MPI_Request* request, int* flag,
+                                                               MPI_Status* status) {
   const int code = PMPI_Test(request, flag, status);
   if (*flag) rail.over(request);
   return code;
