@@ -38,7 +38,7 @@ class Use {  // the thread's current device, for a scope
   Use& operator=(const Use&) = delete;
 
  private:
-  int before_;
+  [[maybe_unused]] int before_;  // not in every one of the three files
 };
 
 // Physical memory of a device, mapped here, that a descriptor carries to other processes.
@@ -60,8 +60,8 @@ class Memory {
   Memory() = default;
   void* address_ = nullptr;
   size_t mapped_bytes_ = 0;
-  uint64_t handle_ = 0;
-  int fd_ = -1, device_ = 0;
+  [[maybe_unused]] uint64_t handle_ = 0;
+  [[maybe_unused]] int fd_ = -1, device_ = 0;
 };
 
 // Host memory that every device reads and writes at its host address, as long as this lives.
