@@ -44,8 +44,7 @@ __global__ void spin(long long ns, volatile int* started) {
 __global__ void touch(int* word) { *word = 1; }
 
 double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 class Probe {
@@ -193,8 +192,8 @@ std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not) {
   TRY(cudaGetDeviceProperties(&properties, device));
   TRY(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device));
   Probe probe(device);
-  title = std::string(properties.name) + ", " + std::to_string(probe.sms()) +
-          " multiprocessors, " + std::to_string(engines) + " copy engines";
+  title = std::string(properties.name) + ", " + std::to_string(probe.sms()) + " multiprocessors, " +
+          std::to_string(engines) + " copy engines";
   char *a, *b, *host;
   int* word;
   TRY(cudaMalloc(&a, bytes));
@@ -207,27 +206,22 @@ std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not) {
     table.push_back({form, probe.beside(issue)});
   };
   row("kernel (control: must wait)", [&] { touch<<<1, 1, 0, stream>>>(word); });
-  row("host to device", [&] {
-    TRY(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, stream));
-  });
+  row("host to device",
+      [&] { TRY(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, stream)); });
   row("host to device, strided", [&] {
     TRY(cudaMemcpy2DAsync(b, 2 * bytes / rows, host, bytes / rows, bytes / rows, rows,
                           cudaMemcpyHostToDevice, stream));
   });
-  row("device to host", [&] {
-    TRY(cudaMemcpyAsync(host, a, bytes, cudaMemcpyDeviceToHost, stream));
-  });
-  row("same device", [&] {
-    TRY(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, stream));
-  });
+  row("device to host",
+      [&] { TRY(cudaMemcpyAsync(host, a, bytes, cudaMemcpyDeviceToHost, stream)); });
+  row("same device", [&] { TRY(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
   row("same device, strided", [&] {
     TRY(cudaMemcpy2DAsync(b, 2 * bytes / rows, a, bytes / rows, bytes / rows, rows,
                           cudaMemcpyDeviceToDevice, stream));
   });
   if (void* theirs = neighbour.map(device)) {
-    row("to another process, same device", [&] {
-      TRY(cudaMemcpyAsync(theirs, a, bytes, cudaMemcpyDeviceToDevice, stream));
-    });
+    row("to another process, same device",
+        [&] { TRY(cudaMemcpyAsync(theirs, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
   }
   row("memset", [&] { TRY(cudaMemsetAsync(a, 0, bytes, stream)); });
   cudaGraph_t graph;
@@ -248,16 +242,14 @@ std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not) {
     TRY(cudaSetDevice(device));
     const cudaError_t enabled = cudaDeviceEnablePeerAccess(other, 0);
     if (enabled == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
-    row("to another device", [&] {
-      TRY(cudaMemcpyAsync(far, a, bytes, cudaMemcpyDeviceToDevice, stream));
-    });
+    row("to another device",
+        [&] { TRY(cudaMemcpyAsync(far, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
     row("to another device, strided", [&] {
       TRY(cudaMemcpy2DAsync(far, 2 * bytes / rows, a, bytes / rows, bytes / rows, rows,
                             cudaMemcpyDeviceToDevice, stream));
     });
-    row("from another device", [&] {
-      TRY(cudaMemcpyAsync(a, far, bytes, cudaMemcpyDeviceToDevice, stream));
-    });
+    row("from another device",
+        [&] { TRY(cudaMemcpyAsync(a, far, bytes, cudaMemcpyDeviceToDevice, stream)); });
     break;
   }
   return table;

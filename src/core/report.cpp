@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/gpu.hpp"
 #include "core/call.hpp"
 #include "core/group.hpp"
 #include "core/machine_read.hpp"
@@ -23,19 +24,21 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   const Context& context = group.context();
   const Topology& t = context.topology();
   const Call& call = group.call();
-  const bool staged = std::string(call.path(reduce)) == "host-staged";
+  const std::string path = call.path(reduce);
+  const bool staged = path == "host-staged" || path == "cuda-staged";
+  const bool device = path.rfind("cuda", 0) == 0;
   const Plan& plan = staged ? c.plans->staged : c.plans->direct;
   Json j;
-  j["path"] = call.calls(reduce) ? call.path(reduce) : "host-direct";
+  j["path"] = call.calls(reduce) ? path : "host-direct";
   j["rail"] = group.rail() ? group.rail()->name() : "none";
   if (group.rail() && !group.rail()->detail().empty()) j["rail_devices"] = group.rail()->detail();
   j["why_not_better"] = Json::array();
   if (!group.why_not_better_rail().empty())
     j["why_not_better"].push_back(group.why_not_better_rail());
-  if (std::string(call.path(reduce)) == "host-cma" || staged)
+  if (path == "host-cma" || staged)
     j["why_not_better"].push_back(
         "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");
-  if (staged)
+  if (path == "host-staged")
     j["why_not_better"].push_back(
         context.remote_memory() ? "tide_foreign = staged"
                                 : "process_vm_readv is not permitted between the ranks of a node");
@@ -47,7 +50,9 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   j["copied_bytes"] = plan.copied_bytes;
   j["raw"] = plan.raw;
   j["workspace_bytes"] = reduce ? group.reduce_workspace_bytes() : group.gather_workspace_bytes();
-  j["sm_blocks"] = 0;
+  // At the most at once: sums, and landings between ranks that share a device, are kernels.
+  const char* blocks = reduce ? "tide_sum_ctas" : "tide_landing_ctas";
+  j["sm_blocks"] = device ? group.settings().bytes(blocks) : 0;
   j["reproducible"] = true;
   j["inputs_free_after"] = t.nodes() == 1                                    ? "call"
                            : plan.inputs == std::array<size_t, lane_count>{} ? "call"
@@ -96,6 +101,7 @@ std::string config_text() {
   Json j;
   j["version"] = MPIX_TIDE_VERSION;
   j["backends"] = Json::array({"host"});
+  if (const std::string gpu = gpu::built(); gpu != "none") j["backends"].push_back(gpu);
   j["rails"] = Json::array({"mpi"});
 #if TIDE_HAVE_UCX
   j["rails"].push_back("ucx");

@@ -42,6 +42,10 @@ TEST(Device, HostAndDeviceMemoryDoNotMix) {
   shard[0] = device;
   params[0] = static_cast<char*>(device) + full;
   TIDE_OK(MPIX_Tide_allgather(shard, params, list.group()));
+  std::string report(1 << 14, '\0');
+  TIDE_OK(MPIX_Tide_group_report(list.group(), report.data(), report.size(), nullptr));
+  EXPECT_NE(std::string::npos, report.find("\"path\": \"cuda-direct\"")) << report;
+  EXPECT_NE(std::string::npos, report.find("\"sm_blocks\": 4")) << report;  // tide_landing_ctas
   shard[0] = host;
   params[0] = static_cast<char*>(host) + full;
   TIDE_OK(MPIX_Tide_allgather(shard, params, list.group()));

@@ -101,8 +101,8 @@ template <class Unit>
 __device__ void copy_units(const LandingPiece& piece, void* const* dst, uint64_t first,
                            uint64_t end) {
   constexpr int ahead = 4;
-  const uint64_t head = (sizeof(Unit) - reinterpret_cast<uintptr_t>(piece.src) % sizeof(Unit)) %
-                        sizeof(Unit);
+  const uint64_t head =
+      (sizeof(Unit) - reinterpret_cast<uintptr_t>(piece.src) % sizeof(Unit)) % sizeof(Unit);
   const char* src = static_cast<const char*>(piece.src);
   if (first == 0 && threadIdx.x < head && threadIdx.x < piece.elems)
     for (uint64_t d = 0; d < piece.dsts; d++)
