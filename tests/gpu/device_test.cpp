@@ -6,7 +6,6 @@
 namespace tide_test {
 namespace {
 
-
 void* allocate(MPI_Comm comm, MPI_Aint bytes, const char* kind) {
   Info info{{"mpi_memory_alloc_kinds", kind}};
   void* base = nullptr;
