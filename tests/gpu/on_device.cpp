@@ -30,7 +30,11 @@ static void move(void* to, const void* from, size_t bytes) {
 
 #ifndef TIDE_TEST_EMULATED_DEVICE
 // A program that uses CUDA has loaded it before it makes groups.
-static const cudaError_t loaded = cudaFree(nullptr);
+static const cudaError_t loaded = [] {
+  const char* device = std::getenv("TIDE_DEVICE");  // of this rank
+  if (device && *device) cudaSetDevice(std::atoi(device));
+  return cudaFree(nullptr);
+}();
 #endif
 
 namespace {

@@ -13,7 +13,7 @@ namespace tide {
 constexpr size_t bindings_kept = 16;
 
 CudaBackend::CudaBackend(const Node& node, int device)
-    : HostBackend(node), device_(device), copy_(device), sum_(device) {}
+    : HostBackend(node), device_(device), copy_(device), sum_(device), beside_(device) {}
 
 // What fits the call's plan and addresses, from earlier calls or new.
 const gpu::Binding& CudaBackend::binding(Work& work) {
@@ -51,12 +51,20 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
   return use(kept.size() - 1);
 }
 
-void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream) const {
-  for (const gpu::CopyCall& c : lowered.copies) stream.copy(c.dst, c.src, c.bytes);
+// Operations of a lane come one after the other; inside one, copy engines and kernels work at once.
+void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream) {
+  const bool both = lowered.copies && lowered.landing;
+  if (both) {
+    beside_.follow(stream);
+    beside_.run(*lowered.copies, {}, 1);
+  } else if (lowered.copies) {
+    stream.run(*lowered.copies, {}, 1);
+  }
   if (lowered.landing) stream.run(*lowered.landing, {}, work.landing_ctas);
   for (const auto& zeros : lowered.zeros) stream.run(*zeros, {}, work.sum_ctas);
   for (const auto& sum : lowered.sums) stream.run(*sum, work.arithmetic, work.sum_ctas);
-  for (const gpu::CopyCall& c : lowered.spread) stream.copy(c.dst, c.src, c.bytes);
+  if (lowered.spread) stream.run(*lowered.spread, {}, 1);
+  if (both) stream.follow(beside_);
 }
 
 void CudaBackend::before_entry(Work& work) {

@@ -31,11 +31,11 @@ class CudaBackend : public HostBackend {
     std::array<uint64_t, lane_count> issued{};  // mark of the last thing issued; 0: settled
   };
   const gpu::Binding& binding(Work& work);
-  void run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream) const;
+  void run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream);
   gpu::Stream& stream(Lane lane) { return lane == Lane::sum ? sum_ : copy_; }
 
   const int device_;
-  gpu::Stream copy_, sum_;
+  gpu::Stream copy_, sum_, beside_;  // beside_: copies while a kernel lands
   std::array<Slot, slot_count> slots_;
 };
 

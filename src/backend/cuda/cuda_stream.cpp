@@ -20,14 +20,18 @@ struct Stream::State {
 
 class Program {
  public:
-  Program(cudaStream_t stream, const std::vector<char>& image) : stream_(stream) {
-    check(cudaMallocAsync(&at_, image.size(), stream), "cudaMallocAsync");
-    const cudaError_t code =
-        cudaMemcpyAsync(at_, image.data(), image.size(), cudaMemcpyHostToDevice, stream);
-    if (code != cudaSuccess) cudaFreeAsync(at_, stream);
-    check(code, "cudaMemcpyAsync");
+  explicit Program(cudaStream_t stream) : stream_(stream) {}
+  ~Program() {
+    if (at_) cudaFreeAsync(at_, stream_);
+    if (launch) cudaGraphExecDestroy(launch);  // after what runs just now
   }
-  ~Program() { cudaFreeAsync(at_, stream_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  void upload(const std::vector<char>& image) {
+    check(cudaMallocAsync(&at_, image.size(), stream_), "cudaMallocAsync");
+    check(cudaMemcpyAsync(at_, image.data(), image.size(), cudaMemcpyHostToDevice, stream_),
+          "cudaMemcpyAsync");
+  }
   template <class T>
   const T* at(size_t offset) const {
     return reinterpret_cast<const T*>(static_cast<const char*>(at_) + offset);
@@ -36,6 +40,7 @@ class Program {
   size_t tiles = 0;
   LandingProgram landing{};
   SumProgram sum{};
+  cudaGraphExec_t launch = nullptr;  // of copies
 
  private:
   cudaStream_t stream_;
@@ -116,8 +121,24 @@ Stream::~Stream() {
   if (state_->stream) cudaStreamDestroy(state_->stream);
 }
 
-void Stream::copy(void* dst, const void* src, size_t bytes) {
-  check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, state_->stream), "cudaMemcpyAsync");
+// A graph: a copy that is issued by itself costs the host some microseconds.
+std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
+  auto program = std::make_shared<Program>(state_->stream);
+  cudaGraph_t graph = nullptr;
+  check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+  const std::unique_ptr<CUgraph_st, void (*)(cudaGraph_t)> kept(
+      graph, [](cudaGraph_t g) { cudaGraphDestroy(g); });
+  cudaGraphNode_t last = nullptr;
+  for (const CopyCall& c : calls) {
+    cudaGraphNode_t node = nullptr;
+    check(cudaGraphAddMemcpyNode1D(&node, graph, last ? &last : nullptr, last ? 1 : 0, c.dst, c.src,
+                                   c.bytes, cudaMemcpyDefault),
+          "cudaGraphAddMemcpyNode1D");
+    last = node;
+  }
+  check(cudaGraphInstantiate(&program->launch, graph, 0), "cudaGraphInstantiate");
+  check(cudaGraphUpload(program->launch, state_->stream), "cudaGraphUpload");
+  return program;
 }
 
 std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
@@ -134,7 +155,8 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
   }
   Image image;
   const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), dst_at = image.add(dst);
-  auto program = std::make_shared<Program>(state_->stream, image.bytes());
+  auto program = std::make_shared<Program>(state_->stream);
+  program->upload(image.bytes());
   program->tiles = tiles.size();
   program->landing = {program->at<Tile>(tiles_at), program->at<LandingPiece>(pieces_at),
                       program->at<void*>(dst_at)};
@@ -154,7 +176,8 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   Image image;
   const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), rows_at = image.add(rows),
                groups_at = image.add(groups);
-  auto program = std::make_shared<Program>(state_->stream, image.bytes());
+  auto program = std::make_shared<Program>(state_->stream);
+  program->upload(image.bytes());
   program->sums = true;
   program->tiles = tiles.size();
   const Summing& s = pieces.front();
@@ -171,6 +194,7 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
 }
 
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas) {
+  if (program.launch) check(cudaGraphLaunch(program.launch, state_->stream), "cudaGraphLaunch");
   const size_t wave = static_cast<size_t>(ctas);
   for (size_t first = 0; first < program.tiles; first += wave) {
     const int count = static_cast<int>(std::min(wave, program.tiles - first));
@@ -187,6 +211,12 @@ uint64_t Stream::mark() {
   check(cudaEventRecord(state_->events[mark % state_->events.size()], state_->stream),
         "cudaEventRecord");
   return mark;
+}
+
+void Stream::follow(Stream& other) {
+  const uint64_t mark = other.mark();
+  check(cudaStreamWaitEvent(state_->stream, other.state_->events[mark % state_->events.size()], 0),
+        "cudaStreamWaitEvent");
 }
 
 // An event that stands for a later mark is behind this one.

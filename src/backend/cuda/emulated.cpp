@@ -161,6 +161,7 @@ struct Stream::State {
 
 class Program {
  public:
+  std::vector<CopyCall> copies;
   std::vector<Landing> landings;
   std::vector<Summing> sums;
   std::vector<int> groups;
@@ -169,12 +170,10 @@ class Program {
 Stream::Stream(int) : state_(std::make_unique<State>()) {}
 Stream::~Stream() = default;
 
-void Stream::copy(void* dst, const void* src, size_t bytes) {
-  state_->queue.push_back({state_->marks + 1, [=] {
-                             reach(dst, bytes);
-                             reach(src, bytes);
-                             std::memmove(dst, src, bytes);
-                           }});
+std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
+  auto program = std::make_shared<Program>();
+  program->copies = calls;
+  return program;
 }
 
 std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
@@ -225,12 +224,24 @@ static void carry_out(const Summing& s, const std::vector<int>& groups,
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int) {
   const Program* p = &program;
   state_->queue.push_back({state_->marks + 1, [=] {
+                             for (const CopyCall& c : p->copies) {
+                               reach(c.dst, c.bytes);
+                               reach(c.src, c.bytes);
+                               std::memmove(c.dst, c.src, c.bytes);
+                             }
                              for (const Landing& l : p->landings) carry_out(l);
                              for (const Summing& s : p->sums) carry_out(s, p->groups, arithmetic);
                            }});
 }
 
 uint64_t Stream::mark() { return ++state_->marks; }
+
+// Work of this stream that comes too early draws the other's with it.
+void Stream::follow(Stream& other) {
+  State* before = other.state_.get();
+  const uint64_t mark = before->marks + 1;
+  state_->queue.push_back({state_->marks + 1, [=] { before->finish(mark); }});
+}
 
 bool Stream::reached(uint64_t mark) {
   State& s = *state_;

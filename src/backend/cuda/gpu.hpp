@@ -68,6 +68,12 @@ class Memory {
 // Error{unsupported} where it cannot.
 std::shared_ptr<const void> pin(void* address, size_t bytes);
 
+// Bytes from one place to another, left to a copy engine where the two are of different devices.
+struct CopyCall {
+  void* dst;
+  const void* src;
+  size_t bytes;
+};
 // Elements of one piece of a parameter to several places, rounded where the types differ.
 struct Landing {
   const void* src;
@@ -95,14 +101,16 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  void copy(void* dst, const void* src, size_t bytes);
+  // One after the other, in one launch.
+  std::shared_ptr<Program> copies(const std::vector<CopyCall>& calls);
   // groups: sizes of the groups of rows, equal in all pieces.
   std::shared_ptr<Program> landing(const std::vector<Landing>& pieces);
   std::shared_ptr<Program> summing(const std::vector<Summing>& pieces,
                                    const std::vector<int>& groups);
   // In launches of at most `ctas` thread blocks, each of which lives for one tile.
   void run(const Program& program, const Arithmetic& arithmetic, int ctas);
-  uint64_t mark();              // everything issued so far
+  uint64_t mark();             // everything issued so far
+  void follow(Stream& other);  // what is issued from now on begins after all that `other` was given
   bool reached(uint64_t mark);  // is done.  Error{device} where it failed
   void drain();
 

@@ -52,6 +52,7 @@ std::vector<const void*> addresses_of(const Work& work) {
 // is a kernel of few thread blocks.  Everything else is left to the copy engines.
 Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream) {
   Lowered result;
+  std::vector<CopyCall> copies, spread;
   std::vector<Landing> landings;
   std::vector<Summing> zeros;
   work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
@@ -98,14 +99,16 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
       if (landing.dst.empty()) landing.dst.push_back(dst.front());
       for (void* to : dst)
         if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
-          result.spread.push_back({to, landing.dst.front(), bytes});
+          spread.push_back({to, landing.dst.front(), bytes});
     } else {
       for (void* to : dst)
         if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
-          result.copies.push_back({to, src, bytes});
+          copies.push_back({to, src, bytes});
     }
     if (!landing.dst.empty()) landings.push_back(std::move(landing));
   });
+  if (!copies.empty()) result.copies = stream.copies(copies);
+  if (!spread.empty()) result.spread = stream.copies(spread);
   if (!landings.empty()) result.landing = stream.landing(landings);
   while (!zeros.empty()) {  // one program has one type
     const Dtype type = zeros.front().in;

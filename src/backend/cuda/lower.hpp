@@ -13,18 +13,10 @@
 
 namespace tide::gpu {
 
-struct CopyCall {
-  void* dst;
-  const void* src;
-  size_t bytes;
-};
-
-// One operation.  First the copies, then what needs a kernel, then copies of what that made.
+// One operation.  Copies, and beside them what needs a kernel and then copies of what that made.
 struct Lowered {
-  std::vector<CopyCall> copies;
-  std::shared_ptr<Program> landing;
+  std::shared_ptr<Program> copies, landing, spread;
   std::vector<std::shared_ptr<Program>> zeros, sums;  // zeros: plain, without the call's arithmetic
-  std::vector<CopyCall> spread;
 };
 
 struct Binding {

@@ -30,13 +30,14 @@ struct Stream::State {};
 class Program {};
 Stream::Stream(int) { refuse(); }
 Stream::~Stream() = default;
-void Stream::copy(void*, const void*, size_t) {}
+std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>&) { refuse(); }
 std::shared_ptr<Program> Stream::landing(const std::vector<Landing>&) { refuse(); }
 std::shared_ptr<Program> Stream::summing(const std::vector<Summing>&, const std::vector<int>&) {
   refuse();
 }
 void Stream::run(const Program&, const Arithmetic&, int) {}
 uint64_t Stream::mark() { return 0; }
+void Stream::follow(Stream&) {}
 bool Stream::reached(uint64_t) { return true; }
 void Stream::drain() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
