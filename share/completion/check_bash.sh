@@ -34,7 +34,7 @@ while read -r form; do
     case $(offers "$option" "") in *" $value "*) ;; *) fail "$option: $value is not offered" ;; esac
     case $(offers "$option" = "${value:0:1}") in *" $value "*) ;; *) fail "$option=: $value is not offered" ;; esac
   done
-done < <(grep -oE '^  -[^ ]+ [A-Z]+:[^ ]*\{.*' <<< "$help" | sed 's/^ *//')
+done < <(grep -oE '^  -[^ ]+ [A-Z]+:[^{]*\{.*' <<< "$help" | sed 's/^ *//')
 # A flag that turns something off, --no-x{false}, has no values.
 if grep -qE '^  -[^{]* [^{]*\{' <<< "$help" && [ $values_seen = 0 ]; then fail "--help lists values, none was tried"; fi
 if [ "$name" = tide-perf ]; then # the next of a comma list
