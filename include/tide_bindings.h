@@ -14,20 +14,21 @@ extern "C" {
 #endif
 
 /* An array that may hold bf16 or fp16: Fortran has a kind for neither. */
-#define TIDE_TWO_BYTES (MPIX_TIDE_BF16 | MPIX_TIDE_FP16 << 8)
+#define MPIX_TIDE_TWO_BYTES (MPIX_TIDE_BF16 | MPIX_TIDE_FP16 << 8)
 
 /* A list of arrays. */
-typedef struct Tide_arrays {
+typedef struct MPIX_Tide_arrays {
   int count;              /* of its entries; the next two have as many, or are NULL: not known */
-  const int* dtypes;      /* element types, MPIX_TIDE_ or TIDE_TWO_BYTES; 0: not known */
+  const int* dtypes;      /* element types, MPIX_TIDE_ or MPIX_TIDE_TWO_BYTES; 0: not known */
   const MPI_Count* elems; /* elements; -1: not known */
-} Tide_arrays;
+} MPIX_Tide_arrays;
 
 /* Tells of the lists of the next collective.  An array of all rows has as many elements as the
    parameter, one of a rank's rows at least as many as these.
      inputs   in  NULL: not known
      outputs  in  NULL: not known */
-MPIX_TIDE_API void PMPIX_Tide_next_lists(const Tide_arrays* inputs, const Tide_arrays* outputs);
+MPIX_TIDE_API void PMPIX_Tide_next_lists(const MPIX_Tide_arrays* inputs,
+                                         const MPIX_Tide_arrays* outputs);
 
 /* Tells how many elements have the arrays of the next group_create, group_create_explicit or
    group_set_names.

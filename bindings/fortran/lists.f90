@@ -38,7 +38,7 @@ module tide_fortran_lists
     procedure set_real32, set_real64, set_int16, set_int8
   end interface
 
-  integer, parameter :: two_bytes = ior(MPIX_TIDE_BF16, ishft(MPIX_TIDE_FP16, 8)) !< TIDE_TWO_BYTES of tide_bindings.h
+  integer, parameter :: two_bytes = ior(MPIX_TIDE_BF16, ishft(MPIX_TIDE_FP16, 8)) !< MPIX_TIDE_TWO_BYTES of tide_bindings.h
 
 contains
 

@@ -27,8 +27,8 @@ typedef struct {
 
 /* Tells the next collective what is known of its lists, which it compares with the group's. */
 static void tell_lists(List in, List out) {
-  const Tide_arrays inputs = {in.count, in.dtypes, in.elems};
-  const Tide_arrays outputs = {out.count, out.dtypes, out.elems};
+  const MPIX_Tide_arrays inputs = {in.count, in.dtypes, in.elems};
+  const MPIX_Tide_arrays outputs = {out.count, out.dtypes, out.elems};
   PMPIX_Tide_next_lists(in.count < 0 ? NULL : &inputs, &outputs);
 }
 static const void* const* inputs_of(List list) {

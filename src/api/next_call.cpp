@@ -25,11 +25,12 @@ Status wrong(const Group& group, Fault fault, int64_t param, int64_t value) {
 
 bool holds(int type, Dtype dtype) {
   const bool two_bytes = dtype == Dtype::bf16 || dtype == Dtype::fp16;
-  return type == 0 || type == static_cast<int>(dtype) || (type == TIDE_TWO_BYTES && two_bytes);
+  return type == 0 || type == static_cast<int>(dtype) || (type == MPIX_TIDE_TWO_BYTES && two_bytes);
 }
 
 // The first entry that is not what belongs there.
-Status compare_list(const Group& group, const Arguments& a, const Tide_arrays& list, bool input) {
+Status compare_list(const Group& group, const Arguments& a, const MPIX_Tide_arrays& list,
+                    bool input) {
   const auto& params = group.params();
   if (list.count != static_cast<int>(params.size()))
     return wrong(group, input ? Fault::input_length : Fault::output_length, -1, list.count);
@@ -53,13 +54,13 @@ Status compare_list(const Group& group, const Arguments& a, const Tide_arrays& l
 }  // namespace
 
 void compare(const Group& group, const NextLists& lists, Arguments& a) {
-  const auto look = [&](const std::optional<Tide_arrays>& list, bool input) {
+  const auto look = [&](const std::optional<MPIX_Tide_arrays>& list, bool input) {
     if (!list || !a.wrong.good()) return;
     a.wrong = compare_list(group, a, *list, input);
   };
   if (!a.in_place) look(lists.inputs, true);
   look(lists.outputs, false);
-  const auto short_of = [&](const std::optional<Tide_arrays>& list) {
+  const auto short_of = [&](const std::optional<MPIX_Tide_arrays>& list) {
     return list && list->count != static_cast<int>(group.params().size());
   };
   if (short_of(lists.inputs)) a.inputs = nullptr;
@@ -70,7 +71,7 @@ void compare(const Group& group, const NextLists& lists, Arguments& a) {
 
 extern "C" {
 
-void PMPIX_Tide_next_lists(const Tide_arrays* inputs, const Tide_arrays* outputs) {
+void PMPIX_Tide_next_lists(const MPIX_Tide_arrays* inputs, const MPIX_Tide_arrays* outputs) {
   tide::next_lists = {};
   if (inputs) tide::next_lists.inputs = *inputs;
   if (outputs) tide::next_lists.outputs = *outputs;

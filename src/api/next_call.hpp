@@ -13,7 +13,7 @@ namespace tide {
 struct Arguments;
 
 struct NextLists {
-  std::optional<Tide_arrays> inputs, outputs;
+  std::optional<MPIX_Tide_arrays> inputs, outputs;
 };
 struct NextLengths {
   MPI_Count array = -1, first_row = -1;

@@ -138,7 +138,7 @@ Kind kind_of(const Status& status) {
 // Of an element count that did not fit, and of the types of an array (its kind in Fortran).
 static std::string passed(const Status& status) {
   if (status.fault == Fault::input_dtype || status.fault == Fault::output_dtype)
-    return status.value == TIDE_TWO_BYTES ? "bf16 or fp16" : dtype_name(status.value);
+    return status.value == MPIX_TIDE_TWO_BYTES ? "bf16 or fp16" : dtype_name(status.value);
   return fmt::format("{}{}", status.value == INT32_MAX ? "at least " : "", status.value);
 }
 
