@@ -693,7 +693,9 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
      tide_landing_bytes_per_s  for devices: accepted, without effect in this version
-   For MPIX_Tide_alloc and MPIX_Tide_group_alloc: mpi_memory_alloc_kinds, tide_share and
+   For MPIX_Tide_alloc and MPIX_Tide_group_alloc:
+     mpi_memory_alloc_kinds    system (default); cuda:device
+     tide_share                none (default), or node: all ranks of a node get the same pages
      tide_memory               auto or system, cuda: the default of mpi_memory_alloc_kinds
    Environment only:
      TIDE_LOG                  error, warn (default), info or debug

@@ -99,11 +99,11 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"thread_multiple", f.thread_multiple},
           {"environment", environment()},
           {"config", f.config},
-          {"mode", o.overlap       ? "overlap"
-                   : o.skew_ms > 0 ? "skew"
-                                   : "calls"},
+          {"mode", o.overlap    ? "overlap"
+                   : o.skewed() ? "skew"
+                                : "calls"},
           {"options",
-           {{"skew_ms", o.skew_ms},
+           {{"skew_ms", o.skewed() ? o.skew_ms : 0},
             {"test_every_us", o.test_every_us},
             {"reps", o.reps},
             {"warmup", o.warmup},

@@ -129,10 +129,11 @@ void add_modes(CLI::App& app, Options& o) {
       ->type_name("B")
       ->delimiter(',')
       ->needs(overlap);
-  app.add_option("--skew", o.skew_ms,
-                 "every rank arrives at a random time from 0 to MS ms in each call")
+  app.add_option(
+         "--skew", o.skew_ms,
+         "every rank arrives at a random time from 0 to MS ms in each call; 0: none is late")
       ->type_name("MS")
-      ->check(tools::positive_number)
+      ->check(tools::non_negative_number)
       ->check(CLI::Range(0.0, 60000.0))
       ->excludes(overlap)
       ->excludes(first);

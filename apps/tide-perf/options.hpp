@@ -24,8 +24,9 @@ struct Options {
   bool overlap = false;
   double test_every_us = 100;
   std::vector<std::string> workspaces;  // of --overlap: bytes, min or auto
-  double skew_ms = 0;                   // 0: no rank is late
+  double skew_ms = -1;                  // negative: ranks are not made late
 
+  bool skewed() const { return skew_ms >= 0; }
   bool has_baseline(const std::string& name) const;
   bool has_collective(const std::string& name) const;
 };

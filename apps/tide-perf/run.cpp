@@ -62,7 +62,7 @@ std::vector<Contestant> contestants_of(const Options& o, Workload& w, bool allga
   for (const Entry& e : entries) {
     const auto make = allgather ? e.allgather : e.reduce_scatter;
     // The limit waits for no rank: late ones mean nothing to it.
-    const bool limit_of_late = o.skew_ms > 0 && std::string(e.name) == "limit";
+    const bool limit_of_late = o.skewed() && std::string(e.name) == "limit";
     if (make != nullptr && o.has_baseline(e.name) && !limit_of_late) all.push_back(make(w));
   }
   return all;
@@ -93,7 +93,7 @@ Result run_one(const Options& o, Workload& w, bool allgather, const std::string&
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
   else
-    (o.skew_ms > 0 ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
+    (o.skewed() ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
   result.report = tools::read_group_report(w.group);
   return result;
 }

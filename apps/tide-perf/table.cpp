@@ -73,7 +73,7 @@ std::string mode_text(const Facts& f, const Options& o) {
         f.thread_multiple ? ""
                           : "this MPI does not give MPI_THREAD_MULTIPLE: between nodes "
                             "tide_progress=thread is refused\n");
-  if (o.skew_ms > 0)
+  if (o.skewed())
     return fmt::format("skew: every rank is late by a random 0 to {:g} ms in each call\n",
                        o.skew_ms);
   return "";

@@ -40,9 +40,13 @@ tide_perf_test(NAME list_directory WRONG RANKS 2 EXPECT "'/' is a directory; --l
 foreach(number nan inf 0 -1 x)
   tide_perf_test(NAME mib_${number} WRONG RANKS 0 EXPECT "--mib: '${number}' is no finite number > 0.*--help explains"
     ARGS --mib=${number})
-  tide_perf_test(NAME skew_${number} WRONG RANKS 0 EXPECT "--skew: '${number}' is no finite number > 0.*--help explains"
+endforeach()
+foreach(number nan inf -1 x)
+  tide_perf_test(NAME skew_${number} WRONG RANKS 0 EXPECT "--skew: '${number}' is no finite number >= 0.*--help explains"
     ARGS --skew=${number})
 endforeach()
+tide_perf_test(NAME skew_0 RANKS 2 EXPECT "late by a random 0 to 0 ms.*total ms +last rank ms +surplus ms.*Pass"
+  ARGS --small --skew 0 -b none --reps 2 --warmup 0)
 tide_perf_test(NAME modes WRONG RANKS 0 EXPECT "--skew excludes --overlap|--overlap excludes --skew" ARGS --overlap --skew 3)
 tide_perf_test(NAME workspace_alone WRONG RANKS 0 EXPECT "--workspace requires --overlap" ARGS --workspace 64K)
 tide_perf_test(NAME workspace_word WRONG RANKS 0 EXPECT "--workspace 'huge' is neither bytes .* nor min or auto"

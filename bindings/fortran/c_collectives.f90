@@ -3,89 +3,70 @@
 !> Collectives and requests as C sees them.
 module tide_fortran_c_collectives
   use, intrinsic :: iso_c_binding
+  use tide_fortran_lists, only: c_list
   use tide_fortran_types
   implicit none
   public
   interface
-    integer(c_int) function c_allgather(shards, nshards, params, nparams, group) &
+    integer(c_int) function c_allgather(shards, params, group) &
       bind(C, name='tide_fortran_allgather')
       import
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards
-      type(c_ptr), value :: params
-      integer(c_int), value :: nparams
+      type(c_list), value :: shards, params
       type(c_ptr), value :: group
     end function
-    integer(c_int) function c_iallgather(shards, nshards, params, nparams, group, request) &
+    integer(c_int) function c_iallgather(shards, params, group, request) &
       bind(C, name='tide_fortran_iallgather')
       import
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards
-      type(c_ptr), value :: params
-      integer(c_int), value :: nparams
+      type(c_list), value :: shards, params
       type(c_ptr), value :: group
       type(MPIX_Tide_request), intent(inout) :: request
     end function
-    integer(c_int) function c_allgather_init(shards, nshards, params, nparams, group, info, request) &
+    integer(c_int) function c_allgather_init(shards, params, group, info, request) &
       bind(C, name='tide_fortran_allgather_init')
       import
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards
-      type(c_ptr), value :: params
-      integer(c_int), value :: nparams
+      type(c_list), value :: shards, params
       type(c_ptr), value :: group
       integer(c_int), value :: info
       type(MPIX_Tide_request), intent(inout) :: request
     end function
-    integer(c_int) function c_allgather_enqueue(shards, nshards, params, nparams, group, stream) &
+    integer(c_int) function c_allgather_enqueue(shards, params, group, stream) &
       bind(C, name='tide_fortran_allgather_enqueue')
       import
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards
-      type(c_ptr), value :: params
-      integer(c_int), value :: nparams
+      type(c_list), value :: shards, params
       type(c_ptr), value :: group, stream
     end function
-    integer(c_int) function c_reduce_scatter(grads, ngrads, shards, nshards, out_dtype, op, scale, group) &
+    integer(c_int) function c_reduce_scatter(grads, shards, out_dtype, op, scale, group) &
       bind(C, name='tide_fortran_reduce_scatter')
       import
-      type(c_ptr), value :: grads
-      integer(c_int), value :: ngrads
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards, out_dtype, op
+      type(c_list), value :: grads, shards
+      integer(c_int), value :: out_dtype, op
       real(c_double), value :: scale
       type(c_ptr), value :: group
     end function
-    integer(c_int) function c_ireduce_scatter(grads, ngrads, shards, nshards, out_dtype, op, scale, group, request) &
+    integer(c_int) function c_ireduce_scatter(grads, shards, out_dtype, op, scale, group, request) &
       bind(C, name='tide_fortran_ireduce_scatter')
       import
-      type(c_ptr), value :: grads
-      integer(c_int), value :: ngrads
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards, out_dtype, op
+      type(c_list), value :: grads, shards
+      integer(c_int), value :: out_dtype, op
       real(c_double), value :: scale
       type(c_ptr), value :: group
       type(MPIX_Tide_request), intent(inout) :: request
     end function
-    integer(c_int) function c_reduce_scatter_init(grads, ngrads, shards, nshards, out_dtype, op, scale, group, info, &
+    integer(c_int) function c_reduce_scatter_init(grads, shards, out_dtype, op, scale, group, info, &
       request) bind(C, name='tide_fortran_reduce_scatter_init')
       import
-      type(c_ptr), value :: grads
-      integer(c_int), value :: ngrads
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards, out_dtype, op
+      type(c_list), value :: grads, shards
+      integer(c_int), value :: out_dtype, op
       real(c_double), value :: scale
       type(c_ptr), value :: group
       integer(c_int), value :: info
       type(MPIX_Tide_request), intent(inout) :: request
     end function
-    integer(c_int) function c_reduce_scatter_enqueue(grads, ngrads, shards, nshards, out_dtype, op, scale, group, &
+    integer(c_int) function c_reduce_scatter_enqueue(grads, shards, out_dtype, op, scale, group, &
       stream) bind(C, name='tide_fortran_reduce_scatter_enqueue')
       import
-      type(c_ptr), value :: grads
-      integer(c_int), value :: ngrads
-      type(c_ptr), value :: shards
-      integer(c_int), value :: nshards, out_dtype, op
+      type(c_list), value :: grads, shards
+      integer(c_int), value :: out_dtype, op
       real(c_double), value :: scale
       type(c_ptr), value :: group, stream
     end function

@@ -7,19 +7,21 @@ module tide_fortran_c_groups
   implicit none
   public
   interface
-    integer(c_int) function c_group_create(comm, nparams, params, info, group) &
+    integer(c_int) function c_group_create(comm, nparams, params, length, info, group) &
       bind(C, name='tide_fortran_group_create')
       import
       integer(c_int), value :: comm, nparams
       type(MPIX_Tide_param), intent(in) :: params(*)
+      integer(c_int64_t), value :: length
       integer(c_int), value :: info
       type(MPIX_Tide_group), intent(inout) :: group
     end function
-    integer(c_int) function c_group_create_explicit(comm, nparams, params, first_row, rows, info, group) &
+    integer(c_int) function c_group_create_explicit(comm, nparams, params, length, first_row, rows, info, group) &
       bind(C, name='tide_fortran_group_create_explicit')
       import
       integer(c_int), value :: comm, nparams
       type(MPIX_Tide_param), intent(in) :: params(*)
+      integer(c_int64_t), value :: length
       type(c_ptr), value :: first_row
       integer(c_int64_t), value :: rows
       integer(c_int), value :: info
@@ -36,9 +38,10 @@ module tide_fortran_c_groups
       integer(c_int), optional, intent(out) :: nparams
       type(MPIX_Tide_param), optional, intent(inout) :: params(*)
     end function
-    integer(c_int) function c_group_set_names(group, prefix, names) bind(C, name='MPIX_Tide_group_set_names')
+    integer(c_int) function c_group_set_names(group, prefix, names, length) bind(C, name='tide_fortran_group_set_names')
       import
       type(c_ptr), value :: group, prefix, names
+      integer(c_int64_t), value :: length
     end function
     integer(c_int) function c_group_shard(group, param, rank, first_row, rows) bind(C, name='MPIX_Tide_group_shard')
       import

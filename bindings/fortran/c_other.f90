@@ -50,9 +50,5 @@ module tide_fortran_c_other
     type(c_ptr) function c_error_message() bind(C, name='MPIX_Tide_error_message')
       import
     end function
-    integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
-      import
-      type(c_ptr), value :: text
-    end function
   end interface
 end module

@@ -1,12 +1,13 @@
 ! SPDX-FileCopyrightText: 2026 the Tide authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !> Collectives.  In place: leave `shards` of an all-gather out, MPIX_Tide_allgather(params=list, group=group).
-!> A list of another length than the group's is an error (BUFFER) on all ranks.
+!> A list of another length, or an array of another kind or size, than the group's is an error (BUFFER) on all ranks.
 module tide_fortran_collectives
   use, intrinsic :: iso_c_binding, only: c_double, c_ptr
   use mpi_f08, only: MPI_Info
+  use tide_fortran_codes, only: return_code
   use tide_fortran_c_collectives
-  use tide_fortran_lists, only: count_of, entries, MPIX_Tide_list
+  use tide_fortran_lists, only: in_c, MPIX_Tide_list
   use tide_fortran_types
   implicit none
   private
@@ -29,8 +30,8 @@ contains
     type(MPIX_Tide_group), intent(in) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_allgather(entries(shards), count_of(shards), entries(params), count_of(params), group%handle)
-    if (present(ierror)) ierror = code
+    code = c_allgather(in_c(shards), in_c(params), group%handle)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_iallgather(shards, params, group, request, ierror)
@@ -40,8 +41,8 @@ contains
     type(MPIX_Tide_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_iallgather(entries(shards), count_of(shards), entries(params), count_of(params), group%handle, request)
-    if (present(ierror)) ierror = code
+    code = c_iallgather(in_c(shards), in_c(params), group%handle, request)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine allgather_init(shards, params, group, info, request, ierror)
@@ -52,9 +53,9 @@ contains
     type(MPIX_Tide_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_allgather_init(entries(shards), count_of(shards), entries(params), count_of(params), group%handle, &
+    code = c_allgather_init(in_c(shards), in_c(params), group%handle, &
       info, request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine allgather_init_f08(shards, params, group, info, request, ierror)
@@ -74,9 +75,9 @@ contains
     type(c_ptr), intent(in) :: stream !< a cudaStream_t
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_allgather_enqueue(entries(shards), count_of(shards), entries(params), count_of(params), group%handle, &
+    code = c_allgather_enqueue(in_c(shards), in_c(params), group%handle, &
       stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_reduce_scatter(grads, shards, out_dtype, op, scale, group, ierror)
@@ -86,9 +87,9 @@ contains
     type(MPIX_Tide_group), intent(in) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_reduce_scatter(entries(grads), count_of(grads), entries(shards), count_of(shards), out_dtype, op, &
+    code = c_reduce_scatter(in_c(grads), in_c(shards), out_dtype, op, &
       scale, group%handle)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_ireduce_scatter(grads, shards, out_dtype, op, scale, group, request, ierror)
@@ -99,9 +100,9 @@ contains
     type(MPIX_Tide_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_ireduce_scatter(entries(grads), count_of(grads), entries(shards), count_of(shards), out_dtype, op, &
+    code = c_ireduce_scatter(in_c(grads), in_c(shards), out_dtype, op, &
       scale, group%handle, request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine reduce_scatter_init(grads, shards, out_dtype, op, scale, group, info, request, ierror)
@@ -113,9 +114,9 @@ contains
     type(MPIX_Tide_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_reduce_scatter_init(entries(grads), count_of(grads), entries(shards), count_of(shards), out_dtype, op, &
+    code = c_reduce_scatter_init(in_c(grads), in_c(shards), out_dtype, op, &
       scale, group%handle, info, request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine reduce_scatter_init_f08(grads, shards, out_dtype, op, scale, group, info, request, ierror)
@@ -137,8 +138,8 @@ contains
     type(c_ptr), intent(in) :: stream
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_reduce_scatter_enqueue(entries(grads), count_of(grads), entries(shards), count_of(shards), out_dtype, &
+    code = c_reduce_scatter_enqueue(in_c(grads), in_c(shards), out_dtype, &
       op, scale, group%handle, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 end module

@@ -3,6 +3,7 @@
 !> Where a communicator lives, and communicators made from it.
 module tide_fortran_communicators
   use mpi_f08, only: MPI_Comm
+  use tide_fortran_codes, only: return_code
   use tide_fortran_c_other
   use tide_fortran_types
   implicit none
@@ -30,7 +31,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_comm_topology(comm, topology)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine comm_topology_f08(comm, topology, ierror)
@@ -46,7 +47,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_comm_node(comm, node)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine comm_node_f08(comm, node, ierror)
@@ -62,7 +63,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_comm_rail(comm, rail)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine comm_rail_f08(comm, rail, ierror)
@@ -78,7 +79,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_comm_grid(comm, shard_size, shard, replica)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine comm_grid_f08(comm, shard_size, shard, replica, ierror)

@@ -2,8 +2,9 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> Errors, log, version.
 module tide_fortran_errors
-  use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_funloc, c_int, c_loc, c_null_funptr, &
+  use, intrinsic :: iso_c_binding, only: c_char, c_funloc, c_int, c_loc, c_null_funptr, &
     c_null_ptr, c_ptr, c_size_t
+  use tide_fortran_codes, only: return_code, string
   use tide_fortran_c_other
   implicit none
   private
@@ -29,13 +30,14 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_error_kind(error_code, kind)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
-  !> This thread's last error on one line.  It counts parameters from 0, as C does.
+  !> This thread's last error on one line, '' if there was none.  It counts parameters from 0, as C does, and says so.
   function MPIX_Tide_error_message() result(message)
     character(len=:), allocatable :: message
     message = string(c_error_message())
+    if (index(message, 'parameter ') > 0) message = message//' [the message counts parameters from 0]'
   end function
 
   !> Without sink log lines go to the error output again.
@@ -53,7 +55,7 @@ contains
     else
       code = c_set_log(c_null_funptr, passed)
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine log_line(level, line, context) bind(C, name='')
@@ -67,7 +69,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_get_version(major, minor, patch)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_get_config(text, ierror)
@@ -82,18 +84,6 @@ contains
       code = c_get_config(chars, needed)
       text = string(c_loc(chars))
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
-
-  function string(text)
-    type(c_ptr), intent(in) :: text !< ends with 0
-    character(len=:), allocatable :: string
-    character(kind=c_char), pointer :: chars(:)
-    integer :: i
-    call c_f_pointer(text, chars, [c_strlen(text)])
-    allocate (character(len=size(chars)) :: string)
-    do i = 1, size(chars)
-      string(i:i) = chars(i)
-    end do
-  end function
 end module

@@ -4,6 +4,7 @@
 module tide_fortran_groups
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t
   use mpi_f08, only: MPI_Comm, MPI_Info
+  use tide_fortran_codes, only: return_code
   use tide_fortran_c_groups
   use tide_fortran_types
   implicit none
@@ -28,18 +29,18 @@ contains
 
   subroutine group_create(comm, nparams, params, info, group, ierror)
     integer, intent(in) :: comm, nparams, info
-    type(MPIX_Tide_param), intent(in) :: params(nparams)
+    type(MPIX_Tide_param), intent(in) :: params(:) !< nparams of them
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_group_create(comm, nparams, params, info, group)
-    if (present(ierror)) ierror = code
+    code = c_group_create(comm, nparams, params, size(params, kind=c_int64_t), info, group)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine group_create_f08(comm, nparams, params, info, group, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: nparams
-    type(MPIX_Tide_param), intent(in) :: params(nparams)
+    type(MPIX_Tide_param), intent(in) :: params(:) !< nparams of them
     type(MPI_Info), intent(in) :: info
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
@@ -48,19 +49,20 @@ contains
 
   subroutine group_create_explicit(comm, nparams, params, first_row, info, group, ierror)
     integer, intent(in) :: comm, nparams, info
-    type(MPIX_Tide_param), intent(in) :: params(nparams)
+    type(MPIX_Tide_param), intent(in) :: params(:) !< nparams of them
     integer(c_int64_t), contiguous, target, intent(in) :: first_row(..)
     type(MPIX_Tide_group), intent(inout) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_group_create_explicit(comm, nparams, params, c_loc(first_row), size(first_row, kind=c_int64_t), info, group)
-    if (present(ierror)) ierror = code
+    code = c_group_create_explicit(comm, nparams, params, size(params, kind=c_int64_t), c_loc(first_row), &
+      size(first_row, kind=c_int64_t), info, group)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine group_create_explicit_f08(comm, nparams, params, first_row, info, group, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: nparams
-    type(MPIX_Tide_param), intent(in) :: params(nparams)
+    type(MPIX_Tide_param), intent(in) :: params(:) !< nparams of them
     integer(c_int64_t), contiguous, target, intent(in) :: first_row(..)
     type(MPI_Info), intent(in) :: info
     type(MPIX_Tide_group), intent(inout) :: group
@@ -73,7 +75,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_group_free(group)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine group_get(group, comm, nparams, params, ierror)
@@ -91,7 +93,7 @@ contains
       params(:min(n, size(params))) = all(:min(n, size(params)))
     end if
     if (code == 0 .and. present(nparams)) nparams = n
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine group_get_f08(group, comm, nparams, params, ierror)
@@ -111,20 +113,15 @@ contains
     character(kind=c_char, len=len(names) + 1), target :: texts(size(names))
     character(kind=c_char, len=len(prefix) + 1), target :: first
     type(c_ptr), target :: ptrs(size(names) + 1)
-    type(c_ptr) :: list
-    integer :: code, comm, i, n
-    code = c_group_get(group%handle, comm, n)
-    if (code == 0) then
-      first = trim(prefix)//c_null_char
-      do i = 1, size(names)
-        texts(i) = trim(names(i))//c_null_char
-        ptrs(i) = c_loc(texts(i))
-      end do
-      list = c_null_ptr
-      if (size(names) == n) list = c_loc(ptrs)
-      code = c_group_set_names(group%handle, merge(c_loc(first), c_null_ptr, len_trim(prefix) > 0), list)
-    end if
-    if (present(ierror)) ierror = code
+    integer :: code, i
+    first = trim(prefix)//c_null_char
+    do i = 1, size(names)
+      texts(i) = trim(names(i))//c_null_char
+      ptrs(i) = c_loc(texts(i))
+    end do
+    code = c_group_set_names(group%handle, merge(c_loc(first), c_null_ptr, len_trim(prefix) > 0), c_loc(ptrs), &
+      size(names, kind=c_int64_t))
+    call return_code(code, ierror)
   end subroutine
 
   !> param counts from 1; rank and first_row count from 0.
@@ -135,7 +132,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_group_shard(group%handle, param - 1, rank, first_row, rows)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   !> The rows of a rank as bounds of the last dimension, from 1: w(:, lower:upper).  upper < lower: none.
@@ -151,7 +148,7 @@ contains
       lower = first_row + 1
       upper = first_row + rows
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_group_sizes(group, sizes, ierror)
@@ -160,7 +157,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_group_sizes(group%handle, sizes)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_group_report(group, json, ierror)
@@ -176,7 +173,7 @@ contains
       code = c_group_report(group%handle, text, needed)
       json = joined(text)
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   !> Bytes; of offsets the first size(offsets) are told.
@@ -194,7 +191,7 @@ contains
       code = c_group_offsets(group%handle, what, dtype, align, all, total_bytes)
       if (code == 0 .and. present(offsets)) offsets(:min(n, size(offsets))) = all(:min(n, size(offsets)))
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   pure function joined(text) result(string)

@@ -4,8 +4,9 @@
 module tide_fortran_memory
   use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_null_ptr, c_ptr
   use mpi_f08, only: MPI_Comm, MPI_Info
+  use tide_fortran_codes, only: return_code
   use tide_fortran_c_groups
-  use tide_fortran_lists, only: MPIX_Tide_list
+  use tide_fortran_lists, only: MPIX_Tide_list, of_pointers
   use tide_fortran_types
   implicit none
   private
@@ -31,7 +32,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_alloc(comm, bytes, info, baseptr)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine alloc_f08(comm, bytes, info, baseptr, ierror)
@@ -49,7 +50,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_free(comm, base)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine free_f08(comm, base, ierror)
@@ -72,9 +73,9 @@ contains
       allocate (pieces(n))
       pieces = c_null_ptr
       code = c_group_alloc(group%handle, what, dtype, info, pieces, base)
-      if (code == 0) call move_alloc(pieces, ptrs%ptr)
+      if (code == 0) call of_pointers(ptrs, pieces)
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine group_alloc_f08(group, what, dtype, info, ptrs, base, ierror)

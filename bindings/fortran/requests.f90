@@ -4,6 +4,7 @@
 module tide_fortran_requests
   use, intrinsic :: iso_c_binding, only: c_double, c_int, c_ptr
   use mpi_f08, only: MPI_Request
+  use tide_fortran_codes, only: return_code
   use tide_fortran_c_collectives
   use tide_fortran_types
   implicit none
@@ -24,7 +25,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_start(request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_startall(count, requests, ierror)
@@ -33,7 +34,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_startall(count, requests)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_test(request, flag, ierror)
@@ -44,7 +45,7 @@ contains
     integer(c_int) :: done
     code = c_test(request, done)
     if (code == 0) flag = done /= 0
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_testall(count, requests, flag, ierror)
@@ -56,7 +57,7 @@ contains
     integer(c_int) :: done
     code = c_testall(count, requests, done)
     if (code == 0) flag = done /= 0
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_wait(request, ierror)
@@ -64,7 +65,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_wait(request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_waitall(count, requests, ierror)
@@ -73,7 +74,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_waitall(count, requests)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_wait_inputs(request, ierror)
@@ -81,7 +82,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_wait_inputs(request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_test_inputs(request, flag, ierror)
@@ -92,7 +93,7 @@ contains
     integer(c_int) :: done
     code = c_test_inputs(request, done)
     if (code == 0) flag = done /= 0
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_start_enqueue(request, stream, ierror)
@@ -101,7 +102,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_start_enqueue(request, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_wait_inputs_enqueue(request, stream, ierror)
@@ -110,7 +111,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_wait_inputs_enqueue(request, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_wait_enqueue(request, stream, ierror)
@@ -119,7 +120,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_wait_enqueue(request, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_request_set(request, op, scale, ierror)
@@ -129,7 +130,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_request_set(request%handle, op, scale)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_request_free(request, ierror)
@@ -137,7 +138,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_request_free(request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine request_mpi(request, mpi_req, ierror)
@@ -146,7 +147,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_request_mpi(request%handle, mpi_req)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine request_mpi_f08(request, mpi_req, ierror)
@@ -162,6 +163,6 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: rc
     rc = c_group_async_error(group%handle, code)
-    if (present(ierror)) ierror = rc
+    call return_code(rc, ierror)
   end subroutine
 end module

@@ -2,6 +2,7 @@
    SPDX-License-Identifier: BSD-3-Clause */
 /* What Fortran cannot do by itself: handles of MPI, and lists with their lengths. */
 #include <mpix_tide.h>
+#include <tide_bindings.h>
 
 /* Before MPI_Init and after MPI_Finalize MPI converts no handle, and Tide looks at none. */
 static int mpi_is_up(void) {
@@ -14,42 +15,46 @@ static int mpi_is_up(void) {
 static MPI_Comm comm_of(MPI_Fint comm) { return mpi_is_up() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL; }
 static MPI_Info info_of(MPI_Fint info) { return mpi_is_up() ? MPI_Info_f2c(info) : MPI_INFO_NULL; }
 
-/* Input and output list of a collective; n is a length, -1 where the list is absent. */
-typedef struct {
-  const void* const* in;
-  void* const* out;
-} Lists;
+int tide_fortran_mpi_is_up(void) { return mpi_is_up(); }
 
-/* A list of another length than the group's counts as none: then all ranks get an error. */
-static int lists_of(MPIX_Tide_group group, const void* const* in, int n_in, void* const* out,
-                    int n_out, Lists* lists) {
-  int nparams;
-  const int code = PMPIX_Tide_group_get(group, NULL, &nparams, NULL);
-  if (code != MPI_SUCCESS) return code;
-  lists->in = n_in < 0 ? MPIX_TIDE_IN_PLACE : n_in == nparams ? in : NULL;
-  lists->out = n_out == nparams ? out : NULL;
-  return MPI_SUCCESS;
+/* A list of addresses; count -1 where it is absent (c_list of lists.f90). */
+typedef struct {
+  void** ptr;
+  int count;
+  const int* dtypes;
+  const MPI_Count* elems;
+} List;
+
+/* Tells the next collective what is known of its lists, which it compares with the group's. */
+static void tell_lists(List in, List out) {
+  const MPIX_Tide_arrays inputs = {in.count, in.dtypes, in.elems};
+  const MPIX_Tide_arrays outputs = {out.count, out.dtypes, out.elems};
+  PMPIX_Tide_next_lists(in.count < 0 ? NULL : &inputs, &outputs);
 }
-#define TIDE_LISTS(in, n_in, out, n_out)                                   \
-  Lists lists;                                                             \
-  const int code_of_lists = lists_of(group, in, n_in, out, n_out, &lists); \
-  if (code_of_lists != MPI_SUCCESS) return code_of_lists
+static const void* const* inputs_of(List list) {
+  return list.count < 0 ? MPIX_TIDE_IN_PLACE : MPIX_TIDE_INPUTS(list.ptr);
+}
 
 /* ---- Groups and memory ---- */
 
 int tide_fortran_group_create(MPI_Fint comm, int nparams, const MPIX_Tide_param* params,
-                              MPI_Fint info, MPIX_Tide_group* group) {
+                              MPI_Count length, MPI_Fint info, MPIX_Tide_group* group) {
+  PMPIX_Tide_next_lengths(length, -1);
   return MPIX_Tide_group_create(comm_of(comm), nparams, params, info_of(info), group);
 }
 
 int tide_fortran_group_create_explicit(MPI_Fint comm, int nparams, const MPIX_Tide_param* params,
-                                       const MPI_Count* first_row, MPI_Count rows, MPI_Fint info,
-                                       MPIX_Tide_group* group) {
-  int ranks = 0;
-  if (comm_of(comm) != MPI_COMM_NULL) MPI_Comm_size(comm_of(comm), &ranks);
-  if (rows != (MPI_Count)nparams * (ranks + 1)) first_row = NULL; /* all ranks get an error */
+                                       MPI_Count length, const MPI_Count* first_row, MPI_Count rows,
+                                       MPI_Fint info, MPIX_Tide_group* group) {
+  PMPIX_Tide_next_lengths(length, rows);
   return MPIX_Tide_group_create_explicit(comm_of(comm), nparams, params, first_row, info_of(info),
                                          group);
+}
+
+int tide_fortran_group_set_names(MPIX_Tide_group group, const char* prefix,
+                                 const char* const* names, MPI_Count length) {
+  PMPIX_Tide_next_lengths(length, -1);
+  return MPIX_Tide_group_set_names(group, prefix, names);
 }
 
 int tide_fortran_group_get(MPIX_Tide_group group, MPI_Fint* comm, int* nparams,
@@ -73,59 +78,52 @@ int tide_fortran_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Fin
 
 /* ---- Collectives ---- */
 
-int tide_fortran_allgather(const void* const* shards, int nshards, void* const* params, int nparams,
-                           MPIX_Tide_group group) {
-  TIDE_LISTS(shards, nshards, params, nparams);
-  return MPIX_Tide_allgather(lists.in, lists.out, group);
+int tide_fortran_allgather(List shards, List params, MPIX_Tide_group group) {
+  tell_lists(shards, params);
+  return MPIX_Tide_allgather(inputs_of(shards), params.ptr, group);
 }
 
-int tide_fortran_iallgather(const void* const* shards, int nshards, void* const* params,
-                            int nparams, MPIX_Tide_group group, MPIX_Tide_request* request) {
-  TIDE_LISTS(shards, nshards, params, nparams);
-  return MPIX_Tide_iallgather(lists.in, lists.out, group, request);
+int tide_fortran_iallgather(List shards, List params, MPIX_Tide_group group,
+                            MPIX_Tide_request* request) {
+  tell_lists(shards, params);
+  return MPIX_Tide_iallgather(inputs_of(shards), params.ptr, group, request);
 }
 
-int tide_fortran_allgather_init(const void* const* shards, int nshards, void* const* params,
-                                int nparams, MPIX_Tide_group group, MPI_Fint info,
+int tide_fortran_allgather_init(List shards, List params, MPIX_Tide_group group, MPI_Fint info,
                                 MPIX_Tide_request* request) {
-  TIDE_LISTS(shards, nshards, params, nparams);
-  return MPIX_Tide_allgather_init(lists.in, lists.out, group, info_of(info), request);
+  tell_lists(shards, params);
+  return MPIX_Tide_allgather_init(inputs_of(shards), params.ptr, group, info_of(info), request);
 }
 
-int tide_fortran_allgather_enqueue(const void* const* shards, int nshards, void* const* params,
-                                   int nparams, MPIX_Tide_group group, void* stream) {
-  TIDE_LISTS(shards, nshards, params, nparams);
-  return MPIX_Tide_allgather_enqueue(lists.in, lists.out, group, stream);
+int tide_fortran_allgather_enqueue(List shards, List params, MPIX_Tide_group group, void* stream) {
+  return MPIX_Tide_allgather_enqueue(inputs_of(shards), params.ptr, group, stream);
 }
 
-int tide_fortran_reduce_scatter(const void* const* grads, int ngrads, void* const* shards,
-                                int nshards, int out_dtype, int op, double scale,
+int tide_fortran_reduce_scatter(List grads, List shards, int out_dtype, int op, double scale,
                                 MPIX_Tide_group group) {
-  TIDE_LISTS(grads, ngrads, shards, nshards);
-  return MPIX_Tide_reduce_scatter(lists.in, lists.out, out_dtype, op, scale, group);
+  tell_lists(grads, shards);
+  return MPIX_Tide_reduce_scatter(inputs_of(grads), shards.ptr, out_dtype, op, scale, group);
 }
 
-int tide_fortran_ireduce_scatter(const void* const* grads, int ngrads, void* const* shards,
-                                 int nshards, int out_dtype, int op, double scale,
+int tide_fortran_ireduce_scatter(List grads, List shards, int out_dtype, int op, double scale,
                                  MPIX_Tide_group group, MPIX_Tide_request* request) {
-  TIDE_LISTS(grads, ngrads, shards, nshards);
-  return MPIX_Tide_ireduce_scatter(lists.in, lists.out, out_dtype, op, scale, group, request);
+  tell_lists(grads, shards);
+  return MPIX_Tide_ireduce_scatter(inputs_of(grads), shards.ptr, out_dtype, op, scale, group,
+                                   request);
 }
 
-int tide_fortran_reduce_scatter_init(const void* const* grads, int ngrads, void* const* shards,
-                                     int nshards, int out_dtype, int op, double scale,
+int tide_fortran_reduce_scatter_init(List grads, List shards, int out_dtype, int op, double scale,
                                      MPIX_Tide_group group, MPI_Fint info,
                                      MPIX_Tide_request* request) {
-  TIDE_LISTS(grads, ngrads, shards, nshards);
-  return MPIX_Tide_reduce_scatter_init(lists.in, lists.out, out_dtype, op, scale, group,
+  tell_lists(grads, shards);
+  return MPIX_Tide_reduce_scatter_init(inputs_of(grads), shards.ptr, out_dtype, op, scale, group,
                                        info_of(info), request);
 }
 
-int tide_fortran_reduce_scatter_enqueue(const void* const* grads, int ngrads, void* const* shards,
-                                        int nshards, int out_dtype, int op, double scale,
-                                        MPIX_Tide_group group, void* stream) {
-  TIDE_LISTS(grads, ngrads, shards, nshards);
-  return MPIX_Tide_reduce_scatter_enqueue(lists.in, lists.out, out_dtype, op, scale, group, stream);
+int tide_fortran_reduce_scatter_enqueue(List grads, List shards, int out_dtype, int op,
+                                        double scale, MPIX_Tide_group group, void* stream) {
+  return MPIX_Tide_reduce_scatter_enqueue(inputs_of(grads), shards.ptr, out_dtype, op, scale, group,
+                                          stream);
 }
 
 int tide_fortran_request_mpi(MPIX_Tide_request request, MPI_Fint* mpi_request) {

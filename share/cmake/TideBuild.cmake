@@ -78,6 +78,9 @@ endif()
 if(MPI_C_VERSION VERSION_LESS 3.1)
   message(FATAL_ERROR "Tide needs MPI 3.1; ${MPI_C_COMPILER} provides MPI ${MPI_C_VERSION}.")
 endif()
+# Of tests that start ranks, for Open MPI: as root, more ranks than cores.
+set(TIDE_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1)
 find_package(Threads REQUIRED)
 foreach(package fmt=libfmt-dev nlohmann_json=nlohmann-json3-dev)
   string(REPLACE "=" ";" package ${package})

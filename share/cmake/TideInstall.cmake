@@ -15,7 +15,7 @@ install(TARGETS tide EXPORT tideTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES include/mpix_tide.h ${PROJECT_BINARY_DIR}/include/tide_version.h
+install(FILES include/mpix_tide.h include/tide_bindings.h ${PROJECT_BINARY_DIR}/include/tide_version.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(app tide-info tide-perf tide-train)
@@ -51,6 +51,12 @@ install(FILES ${PROJECT_BINARY_DIR}/tide.lua DESTINATION ${CMAKE_INSTALL_DATADIR
 install(FILES ${PROJECT_BINARY_DIR}/tide.tcl DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tide RENAME ${PROJECT_VERSION})
 install(FILES share/reframe/README.md share/reframe/settings.py share/reframe/tide.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tide/reframe)
+
+# Sources to copy; fortran and guide are CMake projects of their own.
+set(tide_examples ${CMAKE_INSTALL_DATADIR}/tide/examples)
+install(DIRECTORY share/examples/c share/examples/cxx share/examples/fortran share/examples/kokkos DESTINATION ${tide_examples})
+install(FILES share/examples/README.md share/examples/expected_2.txt share/examples/expected_4.txt DESTINATION ${tide_examples})
+install(DIRECTORY share/doc/examples/ DESTINATION ${tide_examples}/guide)
 
 if(TIDE_BUILD_TESTING AND NOT TIDE_SANITIZE AND NOT TIDE_HAVE_FUZZERS)
   add_test(NAME install_consumer COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}

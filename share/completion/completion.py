@@ -59,7 +59,7 @@ def bash(name, known):
         if o.value:
             action = "COMPREPLY=()"
             if o.value == "file":
-                action = 'COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames'
+                action = 'mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames'
             if o.value == "choice":
                 listed = f'COMPREPLY=($(compgen -P "$before" -W "{" ".join(o.choices)}" -- "${{cur##*,}}"))'
                 before = 'case $cur in *,*) before=${cur%,*}, ;; esac; ' if o.several else ""

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Man pages from the words of the public header: an overview, one for each function, for the types and for info keys.
+"""Man pages from the words of the public header: an overview, one for each function, for the types and for info keys;
+and one of the Fortran module, from its sources.
 
 man3.py HEADER VERSION FOLDER [--list]      --list prints the files that it would write
 """
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import header
+import manf
 
 START = '.\\" SPDX-FileCopyrightText: 2026 the Tide authors\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
 START += '.\\" Made from mpix_tide.h.\n'
@@ -78,7 +80,7 @@ def body(parts):
             (name, direction), words = lines[0], lines[1:]
             text += f".TP\n.IR {name} \" ({direction})\"\n" + flowed(words)
             if not "".join(words).strip():
-                text += "as above\n" if direction == "out" else "the group\n"
+                text += "the group\n"
         else:
             text += "" if first else ".PP\n"
             text += flowed(lines) if kind == "text" else shown(lines)
@@ -141,7 +143,7 @@ def keys_page(section, version):
     """The table of info keys: rows of a name and words, as a list."""
     text, opened = "", False
     for line in section.notes:
-        row = re.match(r"^  ((?:tide|TIDE)_\w+(?:, tide_\w+)*,?) *(.*)$", line)
+        row = re.match(r"^  ((?:tide|TIDE|mpi)_\w+(?:, tide_\w+)*,?) *(.*)$", line)
         if row:
             text += f".TP\n.B {roff(row.group(1))}\n" + (roff(row.group(2)) + "\n" if row.group(2) else "")
         elif line.startswith("    "):
@@ -197,10 +199,16 @@ def pages(text, version, overview):
     return result
 
 
+def fortran_pages(header_file, version):
+    folder = Path(header_file).parents[1] / "bindings/fortran"
+    return {"man3/mpix_tide_fortran.3": manf.page(folder, version, page)}
+
+
 def main():
     header_file, version, folder = sys.argv[1:4]
     overview = Path(__file__).with_name("mpix_tide.3.in").read_text()
     made = pages(Path(header_file).read_text(), version, overview)
+    made |= fortran_pages(Path(header_file).resolve(), version)
     for name, text in made.items():
         file = Path(folder, name)
         if "--list" in sys.argv:

@@ -78,6 +78,12 @@ end_example()
 string(REGEX REPLACE "((\\.PP|\\.br)\n)+(\\.SH|$)" "\\3" body "${body}")
 string(REGEX REPLACE "(\\.SH OPTIONS\n([^\n]|\n)*)\\.PP\n([^.\n])" "\\1.SH NOTES\n\\3" body "${body}")
 
+set(others "")
+foreach(tool info perf train)
+  if(NOT NAME STREQUAL "tide-${tool}")
+    string(APPEND others ".BR tide\\-${tool} (1),\n")
+  endif()
+endforeach()
 file(WRITE ${OUTPUT} ".\\\" SPDX-FileCopyrightText: 2026 the Tide authors
 .\\\" SPDX-License-Identifier: BSD-3-Clause
 .\\\" Made from ${NAME} --help.
@@ -94,9 +100,6 @@ lists them.
 .SH EXIT STATUS
 0, or 2 after an error, which is said in one line on the error output.
 .SH SEE ALSO
-.BR tide\\-info (1),
-.BR tide\\-perf (1),
-.BR tide\\-train (1),
-.BR mpix_tide (3),
+${others}.BR mpix_tide (3),
 .BR tide_environment (7)
 ")

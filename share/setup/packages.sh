@@ -41,8 +41,28 @@ for entry in "${list[@]}"; do
     *) missing+=("$entry") ;;
   esac
 done
+# What the system cannot have, or has not: in build/tools, for the tests alone; they are left out where this fails.
+tools=$here/../../build/tools reframe=4.10.4 modules=5.2
+private_tools() {
+  mkdir -p "$tools"
+  if [ "$("$tools/reframe/bin/reframe" --version 2> /dev/null)" != $reframe ]; then
+    say "reframe $reframe into build/tools"
+    { python3 -m venv "$tools/reframe" &&
+      "$tools/reframe/bin/python" -m pip install -q --disable-pip-version-check "reframe-hpc==$reframe"; } < /dev/null ||
+      warn "no reframe-hpc: the checks of share/reframe are not tried"
+  fi
+  # Debian's environment-modules and lmod exclude each other: unpacked, not installed.
+  if [ ! -e "$tools/environment-modules/usr/lib/modulecmd.tcl" ]; then
+    say "environment-modules $modules into build/tools"
+    (cd "$tools" && apt-get download -q "environment-modules=$modules*" < /dev/null &&
+      dpkg-deb -x environment-modules_*.deb environment-modules) ||
+      warn "no environment-modules: its modulefile is not tried"
+  fi
+}
+
 if [ ${#missing[@]} = 0 ]; then
   say "all ${#list[@]} are installed"
+  private_tools
   exit 0
 fi
 
@@ -66,3 +86,4 @@ if ! apt install -y --no-install-recommends "${pinned[@]}"; then
   apt install -y --no-install-recommends "${names[@]}"
 fi
 say "installed: ${names[*]}"
+private_tools

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives: blocking, nonblocking and persistent.
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 
 using namespace tide;
 
@@ -25,9 +26,19 @@ Arguments reduce(const void* const* grads, void* const* shards, int out_dtype, i
   return a;
 }
 
-// A request that is started (nonblocking), or may be (persistent).
-int make(MPIX_Tide_group group, const Arguments& a, bool persistent, MPIX_Tide_request* request) {
+int call(MPIX_Tide_group group, Arguments a) {
+  const NextLists lists = take_lists();
   return guard(group, [&](Group& g) {
+    compare(g, lists, a);
+    run(g.shared_from_this(), a);
+  });
+}
+
+// A request that is started (nonblocking), or may be (persistent).
+int make(MPIX_Tide_group group, Arguments a, bool persistent, MPIX_Tide_request* request) {
+  const NextLists lists = take_lists();
+  return guard(group, [&](Group& g) {
+    compare(g, lists, a);
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
     auto made = std::make_shared<Request>(g.shared_from_this(), a, persistent);
     if (!persistent) made->start();
@@ -40,14 +51,12 @@ int make(MPIX_Tide_group group, const Arguments& a, bool persistent, MPIX_Tide_r
 extern "C" {
 
 int PMPIX_Tide_allgather(const void* const* shards, void* const params[], MPIX_Tide_group group) {
-  return guard(group, [&](Group& g) { run(g.shared_from_this(), gather(shards, params)); });
+  return call(group, gather(shards, params));
 }
 
 int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[], int out_dtype, int op,
                               double scale, MPIX_Tide_group group) {
-  return guard(group, [&](Group& g) {
-    run(g.shared_from_this(), reduce(grads, shards, out_dtype, op, scale));
-  });
+  return call(group, reduce(grads, shards, out_dtype, op, scale));
 }
 
 int PMPIX_Tide_iallgather(const void* const* shards, void* const params[], MPIX_Tide_group group,

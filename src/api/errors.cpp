@@ -105,23 +105,22 @@ int error_code(Kind kind, const std::string& message) {
 
 void restore_message(const std::string& message) { last_message = message; }
 
-// A plain class prints no detail when the handler aborts the job: say it first.
-static void say_detail(MPI_Errhandler set, int code) {
-  const std::lock_guard lock(mutex);
-  if (set == MPI_ERRORS_ARE_FATAL && !kind_of_code.count(code)) log(Level::error, last_message);
+// A handler that aborts the job prints a cut text, or none, and no log sink hears of it.
+static void say_detail(MPI_Errhandler set) {
+  if (set == MPI_ERRORS_ARE_FATAL) log(Level::error, last_message);
 }
 
-static void tell_before_abort(MPI_Comm comm, int code) {
+static void tell_before_abort(MPI_Comm comm) {
   MPI_Errhandler set = MPI_ERRHANDLER_NULL;
   if (MPI_Comm_get_errhandler(comm, &set) != MPI_SUCCESS) return;
-  say_detail(set, code);
+  say_detail(set);
   if (set != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&set);
 }
 
 static void raise_on(MPI_Comm comm, int code) {
   if (!Process::usable()) return;
   if (comm == MPI_COMM_NULL) comm = MPI_COMM_SELF;
-  tell_before_abort(comm, code);
+  tell_before_abort(comm);
   MPI_Comm_call_errhandler(comm, code);
 }
 
@@ -180,9 +179,9 @@ int guard(Group& group, const std::function<void()>& act) {
   if (code != MPI_SUCCESS) {
     Context& context = group.context();
     if (Process::usable() && context.user() != MPI_COMM_NULL)
-      tell_before_abort(context.user(), code);
+      tell_before_abort(context.user());
     else if (Process::usable())
-      say_detail(context.errhandler(), code);
+      say_detail(context.errhandler());
     context.raise(code);
   }
   return code;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 #include "core/dtype_name.hpp"
 #include "core/report.hpp"
 
@@ -54,8 +55,14 @@ Param read_param(const MPIX_Tide_param& in, int p) {
   return param;
 }
 
-std::vector<Param> read_params(int nparams, const MPIX_Tide_param params[]) {
+std::vector<Param> read_params(int nparams, const MPIX_Tide_param params[],
+                               const NextLengths& lengths) {
   if (nparams < 0) throw Error(Kind::count, "nparams is {}; pass at least 0", nparams);
+  if (lengths.array >= 0 && lengths.array < nparams)
+    throw Error(Kind::arg,
+                "params has {} elements but nparams is {}; pass an array with an element for each "
+                "parameter",
+                static_cast<long long>(lengths.array), nparams);
   if (nparams && !params)
     throw Error(Kind::arg, "params is NULL although nparams is {}; pass an array", nparams);
   std::vector<Param> list;
@@ -70,7 +77,14 @@ std::vector<Param> read_params(int nparams, const MPIX_Tide_param params[]) {
   return list;
 }
 
-void check_boundaries(const std::vector<Param>& params, const MPI_Count first_row[], int ranks) {
+void check_boundaries(const std::vector<Param>& params, const MPI_Count first_row[], int ranks,
+                      const NextLengths& lengths) {
+  const auto needed = static_cast<long long>(params.size()) * (ranks + 1);
+  if (lengths.first_row >= 0 && lengths.first_row != needed)
+    throw Error(Kind::arg,
+                "first_row has {} elements but nparams * (ranks + 1) is {}; pass that many row "
+                "numbers",
+                static_cast<long long>(lengths.first_row), needed);
   if (!params.empty() && !first_row)
     throw Error(Kind::arg, "first_row is NULL; pass nparams * (ranks + 1) row numbers");
   for (size_t p = 0; p < params.size(); p++) {
@@ -95,16 +109,17 @@ void check_boundaries(const std::vector<Param>& params, const MPI_Count first_ro
 
 int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI_Count* first_row,
            bool ragged, MPI_Info info, MPIX_Tide_group* group) {
+  const NextLengths lengths = take_lengths();
   return guard(comm, [&] {
     std::vector<Param> list;
     std::optional<Error> fault;  // of this rank: every rank gets to hear of it
     int inter = 0, size = 1;
     try {
       if (!group) throw Error(Kind::arg, "group is NULL; pass the address of a handle");
-      list = read_params(nparams, params);
+      list = read_params(nparams, params, lengths);
       if (comm != MPI_COMM_NULL && MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter)
         MPI_Comm_size(comm, &size);
-      if (ragged) check_boundaries(list, first_row, size);
+      if (ragged) check_boundaries(list, first_row, size, lengths);
     } catch (const Error& e) {
       fault = e;
     } catch (const std::exception& e) {
@@ -123,7 +138,9 @@ int create(MPI_Comm comm, int nparams, const MPIX_Tide_param params[], const MPI
 
 int check_param(const Group& g, int param) {
   if (param < 0 || static_cast<size_t>(param) >= g.params().size())
-    throw Error(Kind::arg, "param is {} but the group has {} parameters; pass an index below that",
+    throw Error(Kind::arg,
+                "param is {} but the group has {} parameters; pass an index from 0 and below that "
+                "(Fortran: one more, they count from 1)",
                 param, g.params().size());
   return param;
 }
@@ -166,8 +183,13 @@ int PMPIX_Tide_group_get(MPIX_Tide_group group, MPI_Comm* comm, int* nparams,
 
 int PMPIX_Tide_group_set_names(MPIX_Tide_group group, const char* prefix,
                                const char* const names[]) {
+  const NextLengths lengths = take_lengths();
   return guard(group, [&](Group& g) {
     std::vector<std::string> list;
+    if (lengths.array >= 0 && static_cast<size_t>(lengths.array) != g.params().size())
+      throw Error(Kind::arg,
+                  "there are {} names but the group has {} parameters; pass one name for each",
+                  static_cast<long long>(lengths.array), g.params().size());
     if (!names && !g.params().empty())
       throw Error(Kind::arg, "names is NULL; pass one name per parameter");
     for (size_t p = 0; p < g.params().size(); p++) {

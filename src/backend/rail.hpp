@@ -72,7 +72,7 @@ class Rail {
   virtual void begin(int slot) = 0;
   // Entry: one record to, and one from, a peer per round, below first_end_round; end of a call:
   // from there on.  At most most_eager bytes go with it; both may be changed after the call.
-  static constexpr int first_end_round = 16;  // more than 65,536 nodes have no room
+  static constexpr int first_end_round = 16;  // set-up refuses more than most_nodes
   static constexpr size_t most_eager = 8192;
   virtual void send_record(int slot, int peer, int round, const EntryRecord& record,
                            const void* eager, size_t bytes) = 0;

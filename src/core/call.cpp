@@ -103,8 +103,8 @@ void Call::check(const Arguments& a) {
       !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && !std::isnan(a.scale));
   constexpr uint64_t anew_every = 64;  // calls, under TIDE_CHECK: a system call per buffer
   const bool check_anew = group_.checks() && work_.call % anew_every == 0;
-  const bool known = plain && !check_anew && s.key == key && s.epoch == epoch && s.found.good() &&
-                     lists &&
+  const bool known = plain && a.wrong.good() && !check_anew && s.key == key && s.epoch == epoch &&
+                     s.found.good() && lists &&
                      (a.in_place || std::equal(s.inputs.begin(), s.inputs.end(), a.inputs)) &&
                      std::equal(s.outputs.begin(), s.outputs.end(), a.outputs);
   if (!known) {
@@ -124,7 +124,7 @@ void Call::check(const Arguments& a) {
                     s.full_bytes);
     if (a.reduce && s.table.shared_entry() >= 0)
       s.found = {context_.comm_rank(), static_cast<int16_t>(Kind::buffer), Fault::shared_gradient,
-                 s.table.shared_entry()};
+                 static_cast<int32_t>(s.table.shared_entry())};
   }
 }
 
@@ -235,7 +235,8 @@ bool Call::see_lines() {
     }
     if (s.partly_shared >= 0)
       record_.status = {t.comm_rank(t.rank(context_.node(), s.partly_shared_local)),
-                        static_cast<int16_t>(Kind::buffer), Fault::partly_shared, s.partly_shared};
+                        static_cast<int16_t>(Kind::buffer), Fault::partly_shared,
+                        static_cast<int32_t>(s.partly_shared)};
   }
   round_ = 0;
   record_sent_ = false;
@@ -407,7 +408,8 @@ void Call::finish() {
   if (status_.good()) return complete();
   const std::string text = status_.fault == Fault::differs
                                ? difference(record_) + "; make the same call on all ranks"
-                               : describe(status_, group_.param_name(status_.param));
+                               : describe(status_, group_.param_name(status_.param),
+                                          wanted_instead(group_, status_, record_.fields));
   fail(kind_of(status_), text);
 }
 

@@ -32,7 +32,15 @@ struct Arguments {
   bool in_place = false;      // MPIX_TIDE_IN_PLACE
   int out_dtype = 0, op = 0;  // reduce-scatter
   double scale = 1;
+  Status wrong;  // what is known to be wrong with the lists
 };
+
+// Of an input or an output of a call.
+inline Dtype type_of(const Arguments& a, const Param& param, bool input) {
+  if (input) return a.reduce ? param.grad : param.shard;
+  if (!a.reduce) return param.full;
+  return a.out_dtype ? static_cast<Dtype>(a.out_dtype) : param.shard;
+}
 
 // One direction of a group: what its ranks publish, and the arguments last seen with what was found
 // wrong with them.
@@ -56,6 +64,9 @@ struct Side {
 
 // Local check of one call's arguments (check_arguments.cpp); all is well: a good Status.
 Status check_arguments(Group& group, Side& side, const Arguments& arguments);
+// What should have been passed instead of status.value, on every rank the same: from the group's
+// parameters and what the call's lowest rank said.
+int64_t wanted_instead(const Group& group, const Status& status, const Fields& fields);
 
 class Call {
  public:

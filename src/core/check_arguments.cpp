@@ -20,7 +20,8 @@ struct Range {
 };
 
 Status report(const Group& group, Kind kind, Fault fault, int64_t param = -1) {
-  return {group.context().comm_rank(), static_cast<int16_t>(kind), fault, param};
+  return {group.context().comm_rank(), static_cast<int16_t>(kind), fault,
+          static_cast<int32_t>(param)};
 }
 
 Status check_reduce(const Group& group, const Arguments& a) {
@@ -127,9 +128,7 @@ Status check_lists(Group& group, Side& side, const Arguments& a) {
     const Param& param = params[i];
     const int64_t p = static_cast<int64_t>(i);
     if (a.reduce && param.frozen) continue;
-    const Dtype out_type =
-        a.reduce ? (a.out_dtype ? static_cast<Dtype>(a.out_dtype) : param.shard) : param.full;
-    const Dtype in_type = a.reduce ? param.grad : param.shard;
+    const Dtype in_type = type_of(a, param, true), out_type = type_of(a, param, false);
     const size_t own =
         static_cast<size_t>(group.rows_of(static_cast<int>(i), me) * param.shape.row_elems);
     const size_t in_bytes = a.reduce ? side.full_bytes[i] : own * bytes_of(in_type);
@@ -163,8 +162,25 @@ Status check_lists(Group& group, Side& side, const Arguments& a) {
 
 }  // namespace
 
+int64_t wanted_instead(const Group& group, const Status& s, const Fields& fields) {
+  const auto& params = group.params();
+  const bool input = s.fault == Fault::input_elems || s.fault == Fault::input_dtype;
+  const bool of_list = s.fault == Fault::input_length || s.fault == Fault::output_length;
+  if (of_list || s.param < 0 || static_cast<size_t>(s.param) >= params.size())
+    return static_cast<int64_t>(params.size());
+  const Param& param = params[static_cast<size_t>(s.param)];
+  if (s.fault == Fault::input_elems || s.fault == Fault::output_elems)
+    return input == (fields.reduce != 0) ? param.elems()
+                                         : group.rows_of(s.param, s.rank) * param.shape.row_elems;
+  Arguments a;
+  a.reduce = fields.reduce;
+  a.out_dtype = fields.out_dtype;
+  return static_cast<int64_t>(type_of(a, param, input));
+}
+
 Status check_arguments(Group& group, Side& side, const Arguments& a) {
   if (a.reduce && a.in_place) return report(group, Kind::unsupported, Fault::in_place_reduce);
+  if (!a.wrong.good()) return a.wrong;
   if (const Status s = a.reduce ? check_reduce(group, a) : check_gather(group, a); !s.good())
     return s;
   if (const Status s = check_lists(group, side, a); !s.good()) return s;

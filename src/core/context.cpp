@@ -7,6 +7,7 @@
 #include "core/group.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
+#include "core/rail_table.hpp"
 
 namespace tide {
 
@@ -39,6 +40,8 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, double limit_s) {
   return context;
 }
 
+static_assert(most_nodes == 1 << Rail::first_end_round);
+
 void Context::set_up(MPI_Comm comm, double limit_s) {
   duplicate(comm, limit_s);
   MPI_Comm_get_errhandler(comm, &errhandler_);
@@ -46,6 +49,7 @@ void Context::set_up(MPI_Comm comm, double limit_s) {
   user_ = comm;
   agree(process_.open_mailbox());
   gather_facts();
+  check_node_count(topology_.nodes());
   attach_nodes();
 }
 

@@ -92,6 +92,14 @@ RailTable no_table(const Machine& machine) {
 
 }  // namespace
 
+void check_node_count(int nodes) {
+  if (nodes > most_nodes)
+    throw Error(Kind::unsupported,
+                "the communicator has {} nodes, Tide joins at most {}; use communicators of fewer "
+                "nodes (MPIX_Tide_comm_grid makes some)",
+                nodes, most_nodes);
+}
+
 RailTable rail_table_of_node(const Machine& machine, const std::vector<Location>& carriers,
                              const std::string& devices, int devices_per_rail) {
   if (devices_per_rail < 1)

@@ -34,6 +34,10 @@ struct RailTable {
 RailTable rail_table_of_node(const Machine& machine, const std::vector<Location>& carriers,
                              const std::string& devices, int devices_per_rail = 1);
 
+constexpr int most_nodes = 65536;
+// Error{unsupported} where a rail would join more nodes than the rounds of an entry reach.
+void check_node_count(int nodes);
+
 // For each NIC why it is no rail's while others are, or an empty text: it is down, or another is
 // better: has verbs or is Slingshot, has a link five times as fast, is beside a GPU of its package.
 std::vector<std::string> why_no_rail(const Machine& machine);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/status.hpp"
 
+#include "core/dtype_name.hpp"
+#include "tide_bindings.h"
+
 namespace tide {
 
 static const char* words(Fault fault) {
@@ -9,34 +12,36 @@ static const char* words(Fault fault) {
     case Fault::none:
       return "no fault";
     case Fault::null_input:
-      return "input{} is NULL although its piece is not empty; pass its address (a reduce-scatter "
+      return "input{of} is NULL although its piece is not empty; pass its address (a "
+             "reduce-scatter "
              "may pass MPIX_TIDE_NULL_IS_ZERO)";
     case Fault::null_output:
-      return "output{} is NULL although its piece is not empty; pass its address";
+      return "output{of} is NULL although its piece is not empty; pass its address";
     case Fault::unaligned_input:
-      return "input{} is not aligned to its element size; pass an element-aligned address";
+      return "input{of} is not aligned to its element size; pass an element-aligned address";
     case Fault::unaligned_output:
-      return "output{} is not aligned to its element size; pass an element-aligned address";
+      return "output{of} is not aligned to its element size; pass an element-aligned address";
     case Fault::inputs_in_outputs:
-      return "input and output{} overlap; only this rank's own rows of the parameter (or "
+      return "input and output{of} overlap; only this rank's own rows of the parameter (or "
              "MPIX_TIDE_IN_PLACE) may be gathered in place";
     case Fault::grads_in_outputs:
-      return "gradient{} overlaps an output; a reduce-scatter needs shards apart from its "
+      return "gradient{of} overlaps an output; a reduce-scatter needs shards apart from its "
              "gradients";
     case Fault::outputs_overlap:
-      return "output{} overlaps another output; give every parameter storage of its own";
+      return "output{of} overlaps another output; give every parameter storage of its own";
     case Fault::shared_gradient:
-      return "gradient{} lies in node-shared memory (tide_share=node), which ranks would overwrite "
+      return "gradient{of} lies in node-shared memory (tide_share=node), which ranks would "
+             "overwrite "
              "for each other; allocate gradients with tide_share=none";
     case Fault::shared_output:
-      return "reduce-scatter output{} lies in node-shared memory (tide_share=node); allocate "
+      return "reduce-scatter output{of} lies in node-shared memory (tide_share=node); allocate "
              "shards with tide_share=none";
     case Fault::partly_shared:
-      return "node-shared storage{} (tide_share=node) is passed by some ranks of a node only, or "
+      return "node-shared storage{of} (tide_share=node) is passed by some ranks of a node only, or "
              "at "
              "different offsets; all ranks of the node must pass the same range";
     case Fault::in_place_types:
-      return "parameter{} has different shard and gathered types, which cannot be gathered in "
+      return "{param} has different shard and gathered types, which cannot be gathered in "
              "place; pass separate shards";
     case Fault::in_place_reduce:
       return "a reduce-scatter cannot run in place; pass separate gradients and shards";
@@ -46,12 +51,14 @@ static const char* words(Fault fault) {
     case Fault::bad_out_dtype:
       return "out_dtype is not 0 or one of MPIX_TIDE_BF16, FP16, FP32, FP64";
     case Fault::out_dtype:
-      return "out_dtype{}: a gradient of this type is not summed into that type; use 0, its own "
+      return "out_dtype{of}: a gradient of this type is not summed into that type; use 0, its own "
              "type, FP32 (from BF16, FP16, FP32) or FP64 (from FP32, FP64)";
     case Fault::uint8_gradient:
-      return "gradient{} has type UINT8, which is not summed; give the parameter MPIX_TIDE_NOGRAD";
+      return "gradient{of} has type UINT8, which is not summed; give the parameter "
+             "MPIX_TIDE_NOGRAD";
     case Fault::gather_types:
-      return "types{}: a shard of this type is not gathered as that type; use one type, or FP32 or "
+      return "types{of}: a shard of this type is not gathered as that type; use one type, or FP32 "
+             "or "
              "FP64 shards gathered as BF16, FP16 or FP32";
     case Fault::bad_scale:
       return "scale is not a number; pass a finite scale";
@@ -72,10 +79,11 @@ static const char* words(Fault fault) {
       return "ran out of memory while it entered the call; use fewer or smaller parameters per "
              "group";
     case Fault::unmapped_input:
-      return "input{} points to memory that this process does not have (TIDE_CHECK); pass memory "
+      return "input{of} points to memory that this process does not have (TIDE_CHECK); pass memory "
              "that lives until the call completes";
     case Fault::unmapped_output:
-      return "output{} points to memory that this process does not have (TIDE_CHECK); pass memory "
+      return "output{of} points to memory that this process does not have (TIDE_CHECK); pass "
+             "memory "
              "that lives until the call completes";
     case Fault::silent:
       return "does not answer: it is stopped, gone, or outside of Tide for longer than "
@@ -92,18 +100,44 @@ static const char* words(Fault fault) {
     case Fault::lost:
       return "a connection to it is lost: the rank, its host or the network is gone; end the job";
     case Fault::mixed_memory:
-      return "device memory and host memory come together in this call{}; pass one kind of memory, "
+      return "device memory and host memory come together in this call{of}; pass one kind of memory, "
              "for inputs and outputs, on all ranks";
     case Fault::other_device:
-      return "memory{} lies on another device than the communicator's first one; use one device "
+      return "memory{of} lies on another device than the communicator's first one; use one device "
              "per "
              "rank and communicator";
     case Fault::no_device:
       return "cannot use device memory in this call (its log line says why)";
     case Fault::unmapped_device:
-      return "device memory{} that MPIX_Tide_alloc did not give, or not for this communicator, is "
+      return "device memory{of} that MPIX_Tide_alloc did not give, or not for this communicator, is "
              "not mapped by its node; allocate it with MPIX_Tide_alloc, or create the group with "
              "tide_foreign=staged";
+    case Fault::input_length:
+      return "the list of inputs has {value} entries but the group has {wanted} parameters; pass "
+             "one entry per parameter";
+    case Fault::output_length:
+      return "the list of outputs has {value} entries but the group has {wanted} parameters; pass "
+             "one entry per parameter";
+    case Fault::input_elems:
+      return "input{of} is an array of {value} elements but {wanted} belong there; pass an array "
+             "of that size (row_elems times all rows, or times the rank's rows)";
+    case Fault::output_elems:
+      return "output{of} is an array of {value} elements but {wanted} belong there; pass an array "
+             "of that size (row_elems times all rows, or times the rank's rows)";
+    case Fault::input_dtype:
+      return "input{of} is an array of type {value} but {wanted} belongs there; pass an array of "
+             "that type, or create the group with the array's";
+    case Fault::output_dtype:
+      return "output{of} is an array of type {value} but {wanted} belongs there; pass an array of "
+             "that type, or create the group with the array's";
+    case Fault::in_call:
+      return "waits in an all-gather or a reduce-scatter while others of this communicator create "
+             "a group, memory or communicators and wait for it; make calls in the same order on "
+             "all ranks";
+    case Fault::in_setup:
+      return "creates a group, memory or communicators and waits there while others of this "
+             "communicator wait for it in an all-gather or a reduce-scatter; make calls in the "
+             "same order on all ranks";
   }
   return "unknown fault";
 }
@@ -114,14 +148,26 @@ Kind kind_of(const Status& status) {
   return tide || (kind >= Kind::arg && kind <= Kind::other) ? kind : Kind::intern;
 }
 
-std::string describe(const Status& status, const std::string& param_name) {
-  std::string where;
+// Of an element count that did not fit, and of the types of an array (its kind in Fortran).
+static std::string passed(const Status& status) {
+  if (status.fault == Fault::input_dtype || status.fault == Fault::output_dtype)
+    return status.value == MPIX_TIDE_TWO_BYTES ? "bf16 or fp16" : dtype_name(status.value);
+  return fmt::format("{}{}", status.value == INT32_MAX ? "at least " : "", status.value);
+}
+
+std::string describe(const Status& status, const std::string& param_name, int64_t wanted) {
+  std::string param;
   if (status.param >= 0) {
-    where = fmt::format(" of parameter {}", status.param);
-    if (!param_name.empty()) where += fmt::format(" ({})", param_name);
+    param = fmt::format("parameter {}", status.param);
+    if (!param_name.empty()) param += fmt::format(" ({})", param_name);
   }
+  const bool type = status.fault == Fault::input_dtype || status.fault == Fault::output_dtype;
   return fmt::format("rank {}: {}", status.rank,
-                     fmt::format(fmt::runtime(words(status.fault)), where));
+                     fmt::format(fmt::runtime(words(status.fault)), fmt::arg("param", param),
+                                 fmt::arg("of", param.empty() ? "" : " of " + param),
+                                 fmt::arg("value", passed(status)),
+                                 fmt::arg("wanted", type ? dtype_name(static_cast<int>(wanted))
+                                                         : std::to_string(wanted))));
 }
 
 }  // namespace tide

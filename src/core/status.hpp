@@ -47,14 +47,23 @@ enum class Fault : int16_t {
   mixed_memory,
   other_device,
   no_device,
-  unmapped_device
+  unmapped_device,
+  input_length,
+  output_length,
+  input_elems,
+  output_elems,
+  input_dtype,
+  output_dtype,
+  in_call,
+  in_setup
 };
 
 struct Status {
   int32_t rank = INT32_MAX;  // communicator rank that reports; INT32_MAX: all is well
   int16_t kind = 0;          // Kind
   Fault fault = Fault::none;
-  int64_t param = -1;
+  int32_t param = -1;
+  int32_t value = 0;  // what was passed, for faults that tell it
   bool good() const { return rank == INT32_MAX; }
   // Idempotent and order-free: the lowest rank's report stays.
   void fold(const Status& other) {
@@ -66,7 +75,8 @@ static_assert(sizeof(Status) == 16);
 // Of an error that a status tells.  What a peer wrote is never taken for success: other values
 // become `intern`.
 Kind kind_of(const Status&);
-// "rank 2: gradient of parameter 3 (layer.w) is NULL ...": one line with the remedy.
-std::string describe(const Status&, const std::string& param_name);
+// "rank 2: gradient of parameter 3 (layer.w) is NULL ...": one line with the remedy.  wanted: what
+// should have been passed instead of `value`.
+std::string describe(const Status&, const std::string& param_name, int64_t wanted = 0);
 
 }  // namespace tide

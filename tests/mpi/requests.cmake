@@ -98,7 +98,7 @@ if(MPIEXEC_EXECUTABLE AND NOT TIDE_TEST_MPI_IS_MPICH AND NOT TIDE_TEST_NO_MPIEXE
       add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DMPIEXEC=${MPIEXEC_EXECUTABLE} -DRANKS=3 -DPROGRAM=$<TARGET_FILE:mpi_killed_rank>
                -DWHERE=${where} -P ${CMAKE_CURRENT_SOURCE_DIR}/killed_rank.cmake)
       set_tests_properties(${name} PROPERTIES TIMEOUT 60 PROCESSORS 3 LABELS "mpi;ranks_3"
-        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;TIDE_FAKE_NODES=${nodes};TIDE_RAIL=${rail}")
+        ENVIRONMENT "${TIDE_MPI_ENVIRONMENT};TIDE_FAKE_NODES=${nodes};TIDE_RAIL=${rail}")
     endforeach()
   endforeach()
 endif()

@@ -98,7 +98,7 @@ function(tide_add_mpi_runs program)
     add_test(NAME ${name} COMMAND ${command})
     # Two ranks a core at the most: PROCESSORS keeps CTest -j from starting several at once.
     set_tests_properties(${name} PROPERTIES TIMEOUT ${RUN_TIMEOUT} PROCESSORS ${ranks} LABELS "mpi;ranks_${ranks};${RUN_LABELS}"
-      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;${environment};${RUN_ENV};${TIDE_SANITIZE_ENV}")
+      ENVIRONMENT "${TIDE_MPI_ENVIRONMENT};${environment};${RUN_ENV};${TIDE_SANITIZE_ENV}")
     if(RUN_PASS)
       set_tests_properties(${name} PROPERTIES PASS_REGULAR_EXPRESSION "${RUN_PASS}")
     endif()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TIDE_TIMEOUT=1 in the environment: it holds for calls that take no info key for it, and from the
 // first of them on a communicator.  Two or more ranks, any map.
+#include <cstdio>
 #include <cstdlib>
 
 #include "stopped.hpp"
@@ -87,6 +88,23 @@ TEST_F(SetUpTimeout, BlockingCall) {
   stop_before("all-gather", [&] { return a.call(); });
   expect_broken("again", [&] { return a.call(); });
   expect_local_calls(a);
+}
+
+// One rank creates a group, the others wait for it in a call: both sides are told so.
+TEST_F(SetUpTimeout, OneInSetUpOthersInACall) {
+  Comm comm(dup(MPI_COMM_WORLD));
+  Operation a(team_of(comm), Collective::gather, {param(9, 5)});
+  check_nonblocking(a, 1, "before");
+  a.write(1);
+  const double begun_s = now_s();
+  const int code =
+      world().rank == 0 ? MPIX_Tide_group_create(comm, 1, &p_, MPI_INFO_NULL, &group_) : a.call();
+  const std::string message = MPIX_Tide_error_message();
+  expect_failure(code, {{MPIX_TIDE_ERR_TIMEOUT, 0}},
+                 {"others of this communicator", "make calls in the same order on all ranks"});
+  EXPECT_LT(now_s() - begun_s, timeout_bound_s());
+  std::printf("rank %d: %s\n", world().rank, message.c_str());
+  sync(world());
 }
 
 // The info key wins over the environment: 0 waits for ever.

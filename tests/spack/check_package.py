@@ -109,6 +109,8 @@ def main():
     needed = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", cmake).group(1)
     specs = {a[0]: (condition, named) for n, a, condition, named in directives if n == "depends_on"}
     assert f"cmake@{needed}:" in specs, f"package.py asks for another CMake than {needed}"
+    python = re.search(r"find_package\(Python3 ([\d.]+)", (source / "share/man/CMakeLists.txt").read_text()).group(1)
+    assert specs[f"python@{python}:"][1]["type"] == "build", "Python makes man pages and completion"
     wanted = {"hwloc@2.5:2": "+hwloc", "mpi@3.1:": "", "nccl cuda_arch=90": "+cuda +nccl cuda_arch=90"}
     for spec, condition in wanted.items():
         assert specs[spec][0] == condition, f"{spec}: {specs.get(spec)}"

@@ -168,6 +168,21 @@ TEST(RailTable, SlowLinksAreForManagement) {
   EXPECT_EQ(devices(m, {at_numa(0)}), "mlx5_0");
 }
 
+// An entry exchanges records in rounds of which each doubles its reach.
+TEST(RailTable, RefusesMoreNodesThanAnEntryReaches) {
+  EXPECT_NO_THROW(check_node_count(1));
+  EXPECT_NO_THROW(check_node_count(65536));
+  try {
+    check_node_count(65537);
+    FAIL() << "65537 nodes were not refused";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), Kind::unsupported);
+    EXPECT_NE(std::string(e.what()).find("65537 nodes, Tide joins at most 65536"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
 TEST(RailTable, StorageIsNotBesideAGpu) {
   Machine m = switches({0, 1});
   add_nic(m, "storage", 0, 2);

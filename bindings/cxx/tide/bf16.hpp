@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <bit>
 #include <cstdint>
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Infos, where a communicator lives, and how the library was built.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <initializer_list>
 #include <string>
 #include <utility>

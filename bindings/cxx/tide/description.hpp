@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a group's lists must hold on this rank.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <cstddef>
 #include <span>
 #include <string>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Element types, and parameters described by them.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <mpix_tide.h>
 
 #include <concepts>

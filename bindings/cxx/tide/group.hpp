@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A parameter list over a communicator, and its collectives.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <initializer_list>
 #include <span>
 #include <string>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of buffers, one per parameter.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <cstddef>
 #include <initializer_list>
 #include <ranges>

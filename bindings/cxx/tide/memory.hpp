@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that the ranks of a node address directly.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <cstddef>
 #include <span>
 #include <string>

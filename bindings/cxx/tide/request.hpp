@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An operation in progress, or a persistent one.
 #pragma once
+#include <tide/cxx20.hpp>
+
 #include <span>
 #include <string>
 #include <utility>

@@ -36,6 +36,7 @@ class Tide(CMakePackage, CudaPackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("fmt@9:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
+    depends_on("python@3.9:", type="build")  # man pages of the functions, completion
     depends_on("googletest@1.12:", type="test")
     depends_on("mpi@3.1:")
     depends_on("hwloc@2.5:2", when="+hwloc")

@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: 2026 the Tide authors
+   SPDX-License-Identifier: BSD-3-Clause */
+/* For bindings of other languages, which know more of their arguments than the C interface takes;
+   programs have no use for it.  Both functions are local, hold for the call that this thread makes
+   next, and are not for the enqueue forms.  What does not fit is an error of that call, on all
+   ranks where it is collective. */
+#ifndef TIDE_BINDINGS_H
+#define TIDE_BINDINGS_H
+
+#include <mpix_tide.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An array that may hold bf16 or fp16: Fortran has a kind for neither. */
+#define MPIX_TIDE_TWO_BYTES (MPIX_TIDE_BF16 | MPIX_TIDE_FP16 << 8)
+
+/* A list of arrays. */
+typedef struct MPIX_Tide_arrays {
+  int count;              /* of its entries; the next two have as many, or are NULL: not known */
+  const int* dtypes;      /* element types, MPIX_TIDE_ or MPIX_TIDE_TWO_BYTES; 0: not known */
+  const MPI_Count* elems; /* elements; -1: not known */
+} MPIX_Tide_arrays;
+
+/* Tells of the lists of the next collective.  An array of all rows has as many elements as the
+   parameter, one of a rank's rows at least as many as these.
+     inputs   in  NULL: not known
+     outputs  in  NULL: not known */
+MPIX_TIDE_API void PMPIX_Tide_next_lists(const MPIX_Tide_arrays* inputs,
+                                         const MPIX_Tide_arrays* outputs);
+
+/* Tells how many elements have the arrays of the next group_create, group_create_explicit or
+   group_set_names.
+     array      in  of params (at least nparams) or names (as many as parameters)
+     first_row  in  of first_row: nparams * (N+1).  -1: not known */
+MPIX_TIDE_API void PMPIX_Tide_next_lengths(MPI_Count array, MPI_Count first_row);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
