@@ -83,6 +83,11 @@ void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, b
 // Checks the arguments, or knows that they are those of the last call.
 void Call::check(const Arguments& a) {
   Side& s = side();
+  if (!a.wrong.good()) {
+    s.found = a.wrong;
+    s.key = -1;
+    return;
+  }
   const size_t count = group_.params().size();
   const int64_t key =
       static_cast<int64_t>(a.out_dtype) << 16 | (a.op & MPIX_TIDE_NULL_IS_ZERO) | a.in_place;
@@ -130,6 +135,17 @@ void Call::hold_memory() {
   for (const void* at : s.inputs) add(at);
   for (const void* at : s.outputs) add(at);
   held_ = memory.hold(ids);
+}
+
+bool Call::waits() const {
+  return arguments_.after && !arguments_.after->over.load(std::memory_order_acquire);
+}
+
+bool Call::fail_with_last() {
+  const std::shared_ptr<Outcome> last = std::move(arguments_.after);
+  if (!last || last->kind == Kind::none) return false;
+  fail(last->kind, last->message);
+  return true;
 }
 
 void Call::enter() {

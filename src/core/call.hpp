@@ -32,6 +32,10 @@ struct Arguments {
   bool in_place = false;      // MPIX_TIDE_IN_PLACE
   int out_dtype = 0, op = 0;  // reduce-scatter
   double scale = 1;
+  Status wrong;  // what the caller found wrong already: the call fails with it, on all ranks
+  // The call before this one on the communicator: this one enters once that is over here, and not
+  // at all where that failed, which all ranks know alike.
+  std::shared_ptr<Outcome> after;
 };
 
 // One direction of a group: what its ranks publish, and the arguments last seen with what was found
@@ -68,8 +72,10 @@ class Call {
   // Gives the call its number and checks its arguments.  hold: the memory that it uses stays mapped
   // until it is over, whatever the user frees.
   void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold);
-  void enter();     // its slot is free: tells the node
-  bool progress();  // goes on as far as it can; true if anything moved
+  bool waits() const;     // for the call before it
+  bool fail_with_last();  // true where that failed, and so this one has
+  void enter();           // its slot is free: tells the node
+  bool progress();        // goes on as far as it can; true if anything moved
   bool over() const { return phase_ == Phase::over; }
   void fail(Kind kind, const std::string& message);  // over, whatever peers still do
   uint64_t number() const { return work_.call; }

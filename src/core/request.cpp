@@ -46,6 +46,13 @@ Request::Request(std::shared_ptr<Group> group, const Arguments& a, bool persiste
     outputs_.assign(a.outputs, a.outputs + count), arguments_.outputs = outputs_.data();
 }
 
+Request::Request(std::unique_ptr<Request> first, std::shared_ptr<Group> group,
+                 const Arguments& second)
+    : Request(std::move(group), second, false) {
+  first_ = std::move(first);
+  arguments_.after = first_->outcome_;
+}
+
 // An active one goes on without its handle.
 Request::~Request() {
   if (!active_) return;
@@ -60,8 +67,15 @@ Request::~Request() {
 void Request::start() {
   if (active_)
     throw Error(Kind::request, "the request is active already; complete it by wait or test first");
+  if (first_) first_->start();
   begin(group_, arguments_, outcome_, true);
   active_ = true;
+}
+
+bool Request::end() {
+  const bool ended = active_.exchange(false);
+  if (ended && first_ && first_->end()) first_->group_->call().release();
+  return ended;
 }
 
 void Request::wait() {
@@ -88,15 +102,17 @@ void Request::complete() {
 
 void Request::wait_inputs() {
   Context& context = group_->context();
+  if (first_) wait();
   context.process().progress().wait(
       context, [this] { return outcome_->inputs_over.load(std::memory_order_acquire); });
   if (context.broken() && over()) outcome_->check();
 }
 
 bool Request::test_inputs() {
-  if (!outcome_->inputs_over) test();
+  const auto free = [this] { return first_ ? over() : outcome_->inputs_over.load(); };
+  if (!free()) test();
   if (over() && group_->context().broken()) outcome_->check();
-  return outcome_->inputs_over;
+  return free();
 }
 
 void Request::set(int op, double scale) {

@@ -91,6 +91,15 @@ static const char* words(Fault fault) {
       return "answers but gets nowhere within tide_timeout; the network may be down";
     case Fault::lost:
       return "a connection to it is lost: the rank, its host or the network is gone; end the job";
+    case Fault::replica_op:
+      return "op is not MPIX_TIDE_SUM or MPIX_TIDE_AVG; shards are replaced, so flags do not apply";
+    case Fault::replica_dtype:
+      return "dtype is not 0 or one of MPIX_TIDE_BF16, FP16, FP32, FP64; pass the element type of "
+             "the shards";
+    case Fault::replica_null:
+      return "shard{} is NULL although its piece is not empty; pass its address";
+    case Fault::replica_unaligned:
+      return "shard{} is not aligned to its element size; pass an element-aligned address";
   }
   return "unknown fault";
 }

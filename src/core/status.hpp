@@ -43,7 +43,11 @@ enum class Fault : int16_t {
   not_entered,
   elsewhere,
   stuck,
-  lost
+  lost,
+  replica_op,
+  replica_dtype,
+  replica_null,
+  replica_unaligned
 };
 
 struct Status {
