@@ -1,18 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
 /* What Fortran cannot do by itself: handles of MPI, and lists with their lengths. */
-#include <mpix_tide.h>
-
-/* Before MPI_Init and after MPI_Finalize MPI converts no handle, and Tide looks at none. */
-static int mpi_is_up(void) {
-  int begun = 0, ended = 0;
-  MPI_Initialized(&begun);
-  if (begun) MPI_Finalized(&ended);
-  return begun && !ended;
-}
-
-static MPI_Comm comm_of(MPI_Fint comm) { return mpi_is_up() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL; }
-static MPI_Info info_of(MPI_Fint info) { return mpi_is_up() ? MPI_Info_f2c(info) : MPI_INFO_NULL; }
+#include "shim.h"
 
 /* Input and output list of a collective; n is a length, -1 where the list is absent. */
 typedef struct {
