@@ -546,7 +546,7 @@ typedef struct MPIX_Tide_item {
      comm      in  every rank of every item's group is in it.  Where several hold the same rows (as
                    replicas do) the lowest writes
      path      in  the file, the same on all ranks, which share its file system; one that exists is
-                   replaced
+                   replaced, as is a symbolic link: it is not followed
      nitems    in  length of items, >= 0
      items     in  the same on all ranks but for the addresses.  An item whose kind is not "" leaves
                    parameters with the gradient type NOGRAD out

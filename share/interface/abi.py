@@ -57,7 +57,7 @@ def structures(text):
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", text, re.S):
         members = []
         for line in filter(str.strip, body.split(";")):
-            type_of, names = re.match(r"\s*(\w+)\s+(.*)", line, re.S).groups()
+            type_of, names = re.match(r"\s*((?:const )?\w+(?:\*| const)*)\s+(.*)", line, re.S).groups()
             for member in names.split(","):
                 members.append((member.split("[")[0].strip(), type_of))
         yield name, members
