@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what packages.txt lists, as root or by sudo.  Asks nothing, prints what it does, may run any number of times.
+# Installs what packages.txt and python.txt list, as root or by sudo.  Asks nothing, prints what it does, may run any number of times.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'packages: %s\n' "$*"; }
@@ -31,6 +31,20 @@ apt() { # with retries: a mirror that fails once is common
   return 1
 }
 
+# Python packages, in a folder of their own inside the build folder.  Without them a test is left out.
+python_packages() {
+  local venv=$here/../../build/venv stamp
+  stamp=$venv/installed.txt
+  if cmp -s "$here/python.txt" "$stamp"; then return; fi
+  if ! { python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/python.txt" < /dev/null &&
+    cp "$here/python.txt" "$stamp"; }; then
+    warn "could not install $(grep -c '^[a-z]' "$here/python.txt") Python package(s) of python.txt; tests that need them are left out"
+    return
+  fi
+  say "installed in build/venv: $(grep '^[a-z]' "$here/python.txt" | tr '\n' ' ')"
+}
+
 missing=()
 for entry in "${list[@]}"; do
   name=${entry%%=*} want=${entry#*=}
@@ -43,6 +57,7 @@ for entry in "${list[@]}"; do
 done
 if [ ${#missing[@]} = 0 ]; then
   say "all ${#list[@]} are installed"
+  python_packages
   exit 0
 fi
 
@@ -66,3 +81,4 @@ if ! apt install -y --no-install-recommends "${pinned[@]}"; then
   apt install -y --no-install-recommends "${names[@]}"
 fi
 say "installed: ${names[*]}"
+python_packages

@@ -26,7 +26,7 @@ std::string text_of(int code) {
 CollectiveFile::CollectiveFile(Context& context, const std::string& path, bool write, MPI_Info info,
                                uint64_t data_at)
     : context_(context), path_(path), data_at_(data_at) {
-  const int mode = write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+  const int mode = write ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
   agree(MPI_File_open(context.duplicate(), path.c_str(), mode, info, &file_), "MPI_File_open");
 }
 

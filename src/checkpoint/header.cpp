@@ -129,8 +129,8 @@ std::string format_header(const FileHeader& header) {
   all.metadata[own_header_key] = std::string(hex_digits, '0');
   std::string text = "{\"__metadata__\":" + json_of(all.metadata);
   for (const TensorEntry& t : header.tensors)
-    text += fmt::format(",{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
-                        quoted(t.name), t.dtype, fmt::join(t.shape, ","), t.begin, t.end);
+    text += fmt::format(",{}:{{\"dtype\":{},\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+                        quoted(t.name), quoted(t.dtype), fmt::join(t.shape, ","), t.begin, t.end);
   text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const size_t digits = own_digits(text);

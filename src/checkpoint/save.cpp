@@ -62,6 +62,15 @@ void save_checkpoint(MPI_Comm comm, const CheckpointArguments& a) {
   CollectiveFile file(*context, made.name(), true, a.info, data_at);
   const std::vector<uint32_t> bare = file.write(ranges);
   file.sync();
+  // Open MPI 4.1 returns success from a collective write that a full disk cut short.
+  const std::vector<uint32_t> seen = file.read(ranges, CollectiveFile::Read::look);
+  context->together([&] {
+    if (seen != bare)
+      throw Error(Kind::io,
+                  "{}: what was written does not read back; look for room on its file system, or "
+                  "pass another path",
+                  made.name());
+  });
   file.close();
   set_checksums(header, combine(*context, content.tensors(), ranges, bare));
   context->together([&] {
