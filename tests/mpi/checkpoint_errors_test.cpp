@@ -94,7 +94,7 @@ TEST(CheckpointErrors, DifferentArgumentsAreAMismatch) {
 }
 
 // TEST_TIDE_SMALL_FOLDER: on a file system with little room (small_disk.sh).
-void full_disk() {
+void full_disk(const char* word) {
   const char* small = getenv("TEST_TIDE_SMALL_FOLDER");
   if (!small) GTEST_SKIP() << "no small file system";
   const std::string path = std::string(small) + "/c";
@@ -102,7 +102,7 @@ void full_disk() {
   w.write(1);
   TIDE_OK(save(path, {w.item("")}));
   large.write(2);
-  expect_failure_on_all(world(), save(path, {large.item("")}), {io}, {path, "room"});
+  expect_failure_on_all(world(), save(path, {large.item("")}), {io}, {path, word});
   w.shards.fill(0);
   TIDE_OK(load(path, {w.item("")}));
   w.expect(1, "the old one");
@@ -110,11 +110,16 @@ void full_disk() {
   EXPECT_EQ(1, std::distance(fs::directory_iterator(small), fs::directory_iterator()));
 }
 
-TEST(Disk, FullIsAnErrorAndLeavesTheOldCheckpoint) { full_disk(); }
+TEST(Disk, FullIsAnErrorAndLeavesTheOldCheckpoint) { full_disk("no room for"); }
 
 TEST(Disk, WhereRoomCannotBeTakenBeforehandToo) {
+#ifdef MPICH_VERSION
+  const char* word = "No space left";
+#else
+  const char* word = "does not read back";  // Open MPI 4.1 says nothing
+#endif
   no_fallocate = true;
-  full_disk();
+  full_disk(word);
   no_fallocate = false;
 }
 
@@ -122,7 +127,8 @@ TEST(Disk, WhereRoomCannotBeTakenBeforehandToo) {
 }  // namespace tide_test
 
 // In front of the C library's, for libtide.
-extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+extern "C" __attribute__((visibility("default"))) int fallocate(int descriptor, int mode,
+                                                                off_t offset, off_t bytes) {
   if (tide_test::no_fallocate) return errno = EOPNOTSUPP, -1;
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
 }
