@@ -43,8 +43,8 @@
      the communicator that is the handler it had at creation; where no valid communicator exists
      it is MPI_COMM_SELF's.  MPI's default handler aborts: set MPI_ERRORS_RETURN to go on.  Output
      arguments are written on success only.  A code has an MPI class (ARG, COMM, COUNT, BUFFER,
-     NO_MEM, REQUEST; below without MPI_ERR_) or one of the kinds MPIX_TIDE_ERR_*, which
-     MPIX_Tide_error_kind tells.
+     NO_MEM, REQUEST; below without MPI_ERR_; and MPI_ERR_IO) or one of the kinds MPIX_TIDE_ERR_*,
+     which MPIX_Tide_error_kind tells.
      "All": every rank returns an error of that kind and the communicator stays usable.  A rank
      that is given wrong arguments still takes part with its status, so that no rank waits for
      it.  "Local": the caller alone returns it, without entering (no valid handle means that
@@ -609,6 +609,139 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* s
    Errors: ARG, local: null or not a pipeline. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
 
+/* ---- Replicas, norms, whole parameters, checkpoints ------------------------------------------ */
+
+/* A list of lists of shards passed as input, without a warning in C. */
+#define MPIX_TIDE_LISTS(lists) ((void* const* const*)(lists))
+
+/* Sums this rank's shards over the replicas, in place: after a reduce-scatter over the shard
+   communicator of MPIX_Tide_comm_grid, over its replica communicator.  Collective over replica.
+     shards   in   [nparams] this rank's rows of each parameter, overwritten with the result;
+                   entries of parameters with the gradient type NOGRAD are ignored
+     dtype    in   BF16, FP16, FP32 or FP64: element type of all shards; 0: each parameter's
+                   shard type
+     op       in   MPIX_TIDE_SUM or MPIX_TIDE_AVG, without flags.  AVG divides by the ranks of
+                   replica only
+     scale    in   factor, 1.0 for none
+     group    in   a group over another communicator; ranks of replica own the same rows of it
+     replica  in   intracommunicator
+   Arithmetic as of MPIX_Tide_reduce_scatter, in rank order of replica on any node map.  Each
+   element is added up by one rank: all replicas hold equal bits.
+   The first call with a group, replica and dtype sets up and waits for all ranks of replica, in
+   the nonblocking form, too.  It keeps a buffer of the shards' size divided by the replicas until
+   the group is freed.  Memory of MPIX_Tide_alloc over a communicator that holds the replicas of a
+   node is the fast path.
+   One operation for a group, replica and dtype is active at a time.  Shards belong to it until it
+   completes; group may be used meanwhile.
+   Errors: ARG, local: not a group, request is NULL.  COMM, local: replica is null or an
+     intercommunicator.  REQUEST, local: such an operation is active.  ARG, all: bad op or dtype,
+     scale is NaN.  BUFFER, all: NULL or not aligned for a piece that is not empty, or two pieces
+     overlap.  UNSUPPORTED, all: a UINT8 shard.  MISMATCH, all: ranks of replica differ in group,
+     rows, dtype, op or scale.  Here "all" is all ranks of replica.  The enqueue form is
+     UNSUPPORTED, local. */
+MPIX_TIDE_API int MPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op, double scale,
+                                              MPIX_Tide_group group, MPI_Comm replica);
+MPIX_TIDE_API int MPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op,
+                                               double scale, MPIX_Tide_group group,
+                                               MPI_Comm replica, MPIX_Tide_request* request);
+MPIX_TIDE_API int MPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op,
+                                                      double scale, MPIX_Tide_group group,
+                                                      MPI_Comm replica, void* stream);
+
+/* Tells the Euclidean norm (the square root of the sum of squares) of everything in the shards of
+   some groups, for clipping gradients.  Collective over shard.
+     shard    in   the communicator over which the groups are sharded
+     ngroups  in   length of groups and shards, >= 0
+     groups   in   the same on all ranks, in the same order
+     shards   in   [ngroups] lists of this rank's shards; MPIX_TIDE_LISTS
+     dtype    in   BF16, FP16, FP32 or FP64: element type of all shards; 0: each parameter's
+                   shard type
+     norm2    out  the same bits on all ranks
+   Parameters with the gradient type NOGRAD are left out.  Squares are added in fp64, in a fixed
+   order on each rank, then in rank order: equal shards give equal bits, whatever the timing.  NaN
+   and Inf pass through.
+   Errors: COMM, local: shard is null or an intercommunicator.  COUNT, all: ngroups negative.
+     ARG, all: not a group, bad dtype.  BUFFER, all: a list is NULL, or a piece that is not empty
+     is NULL or not aligned.  UNSUPPORTED, all: a UINT8 shard.  MISMATCH, all: ranks differ in
+     groups or dtype. */
+MPIX_TIDE_API int MPIX_Tide_norm2(MPI_Comm shard, int ngroups, const MPIX_Tide_group groups[],
+                                  void* const* const shards[], int dtype, double* norm2);
+
+/* Hands the rows of whole parameters, which one rank has, to their owners.  Blocking; collective.
+     root    in   the rank that has them, the same on all ranks
+     params  in   [nparams] all rows of each parameter, in the shard type; looked at on root only
+     shards  out  [nparams] this rank's rows, in the shard type
+     group   in
+   Bits are moved, of every parameter and in any layout.  On root a shard may be its own rows in
+   params.  For set-up: the rows travel in MPI messages, to one rank after the other.
+   Errors: ARG, local: not a group; all: root is no rank.  BUFFER, all: NULL for a piece that is
+     not empty.  MISMATCH, all: ranks differ in call, group or root.  REQUEST, all: the group has
+     an active operation. */
+MPIX_TIDE_API int MPIX_Tide_scatter(int root, const void* const* params, void* const shards[],
+                                    MPIX_Tide_group group);
+
+/* Brings all rows of every parameter to one rank, without taking memory for them elsewhere.
+   Blocking; collective.
+     root    in   the rank that gets them, the same on all ranks
+     shards  in   [nparams] this rank's rows, in the shard type
+     params  out  [nparams] all rows of each parameter, in the shard type; on root only
+     group   in
+   The rest as of MPIX_Tide_scatter.
+   Errors: those of MPIX_Tide_scatter. */
+MPIX_TIDE_API int MPIX_Tide_gather(int root, const void* const* shards, void* const params[],
+                                   MPIX_Tide_group group);
+
+/* One list of shards in a checkpoint. */
+typedef struct MPIX_Tide_item {
+  const char* kind;      /* "": parameters; else stands with a dot before the names: "adam.m" */
+  MPIX_Tide_group group; /* MPIX_Tide_group_set_names has named its parameters */
+  int dtype;             /* element type of all shards; 0: each parameter's shard type */
+  void* const* shards;   /* [nparams] this rank's rows */
+} MPIX_Tide_item;
+
+/* Writes shards into one file in safetensors form: row-major, no gaps, tensors of rows x row_elems
+   (of rows where row_elems is 1), for any number of ranks and for other programs.  Blocking;
+   collective over comm.
+     comm      in  every rank of every item's group is in it.  Where several hold the same rows (as
+                   replicas do) the lowest writes
+     path      in  the file, the same on all ranks, which share its file system; one that exists is
+                   replaced, as is a symbolic link: it is not followed
+     nitems    in  length of items, >= 0
+     items     in  the same on all ranks but for the addresses.  An item whose kind is not "" leaves
+                   parameters with the gradient type NOGRAD out
+     metadata  in  JSON object of strings, the same on all ranks, or NULL: stored as __metadata__.
+                   Keys that begin with "tide." are Tide's own
+     info      in  hints for MPI_File_open, or MPI_INFO_NULL
+   A file beside it (path.tide-...) takes the data, by MPI-IO; the header, with a CRC-32 of each
+   tensor, comes last; then it is synchronised and renamed to path.  So path holds the old or the
+   new checkpoint, whole; after an error the old one.  A kill may leave the other file behind, which
+   MPIX_Tide_load refuses.  The bytes do not depend on the number of ranks.
+   No operation may write the shards meanwhile.  MPI-IO does not watch tide_timeout.
+   Errors: COMM, local.  COUNT, all: nitems negative.  ARG, all: path, items, a kind or a group is
+     NULL or not live, bad dtype, a parameter without a name, two tensors of one name, metadata is
+     no such object, or comm lacks ranks of a group.  BUFFER, all: NULL for a piece that is not
+     empty.  MISMATCH, all: ranks differ in call, path, metadata or items.  MPI_ERR_IO, all: the
+     file cannot be made or written; the message says which and why.  NO_MEM, all. */
+MPIX_TIDE_API int MPIX_Tide_save(MPI_Comm comm, const char* path, int nitems,
+                                 const MPIX_Tide_item items[], const char* metadata, MPI_Info info);
+
+/* Reads shards from a file in safetensors form, of MPIX_Tide_save on any number of ranks, or of
+   another program.  Blocking; collective over comm.
+     comm, path, nitems, items, info  in  as there; further tensors of the file are left alone
+     metadata  out  the file's, without Tide's own keys: a JSON object of strings; at most size
+                    bytes with the final 0; may be NULL
+     size      in   bytes at metadata
+     needed    out  bytes that the whole text takes, with the final 0; may be NULL
+   Header and, where the file has them, checksums are verified before any byte is written to the
+   shards: the data is read twice.  A tensor may have any shape whose first dimension is rows and
+   whose others multiply to row_elems.
+   Errors: those of MPIX_Tide_save.  MPI_ERR_IO, all: also a file that is not of this form, is cut
+     or has bytes too many, has a checksum that does not fit, or lacks a tensor or has it with
+     another type or shape. */
+MPIX_TIDE_API int MPIX_Tide_load(MPI_Comm comm, const char* path, int nitems,
+                                 const MPIX_Tide_item items[], char* metadata, size_t size,
+                                 size_t* needed, MPI_Info info);
+
 /* ---- Where the communicator lives ---------------------------------------------------------- */
 /* A node is a set of ranks that share memory (MPI_COMM_TYPE_SHARED, or TIDE_FAKE_NODES) and
    could attach each other's.  New communicators are the caller's, who frees them.
@@ -787,6 +920,28 @@ MPIX_TIDE_API int PMPIX_Tide_pipeline_reduce(MPIX_Tide_pipeline pipeline, int la
                                              int op, double scale, void* stream);
 MPIX_TIDE_API int PMPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* stream);
 MPIX_TIDE_API int PMPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
+
+MPIX_TIDE_API int PMPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op,
+                                               double scale, MPIX_Tide_group group,
+                                               MPI_Comm replica);
+MPIX_TIDE_API int PMPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op,
+                                                double scale, MPIX_Tide_group group,
+                                                MPI_Comm replica, MPIX_Tide_request* request);
+MPIX_TIDE_API int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op,
+                                                       double scale, MPIX_Tide_group group,
+                                                       MPI_Comm replica, void* stream);
+MPIX_TIDE_API int PMPIX_Tide_norm2(MPI_Comm shard, int ngroups, const MPIX_Tide_group groups[],
+                                   void* const* const shards[], int dtype, double* norm2);
+MPIX_TIDE_API int PMPIX_Tide_scatter(int root, const void* const* params, void* const shards[],
+                                     MPIX_Tide_group group);
+MPIX_TIDE_API int PMPIX_Tide_gather(int root, const void* const* shards, void* const params[],
+                                    MPIX_Tide_group group);
+MPIX_TIDE_API int PMPIX_Tide_save(MPI_Comm comm, const char* path, int nitems,
+                                  const MPIX_Tide_item items[], const char* metadata,
+                                  MPI_Info info);
+MPIX_TIDE_API int PMPIX_Tide_load(MPI_Comm comm, const char* path, int nitems,
+                                  const MPIX_Tide_item items[], char* metadata, size_t size,
+                                  size_t* needed, MPI_Info info);
 MPIX_TIDE_API int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology);
 MPIX_TIDE_API int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node);
 MPIX_TIDE_API int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail);

@@ -6,6 +6,7 @@
 !> parameters and layers count from 1, ranks and rows from 0; texts have their own length; lists are of type(MPIX_Tide_list).
 module mpix_tide
   use tide_fortran_bf16
+  use tide_fortran_checkpoints
   use tide_fortran_collectives
   use tide_fortran_communicators
   use tide_fortran_errors
@@ -15,6 +16,7 @@ module mpix_tide
   use tide_fortran_memory
   use tide_fortran_pipeline
   use tide_fortran_requests
+  use tide_fortran_sharding
   use tide_fortran_types
   implicit none
   public

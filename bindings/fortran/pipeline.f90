@@ -6,7 +6,7 @@ module tide_fortran_pipeline
   use mpi_f08, only: MPI_Info
   use tide_fortran_c_groups, only: c_group_get
   use tide_fortran_c_pipeline
-  use tide_fortran_lists, only: count_of, entries, MPIX_Tide_list
+  use tide_fortran_lists, only: c_list, in_c, MPIX_Tide_list, of_pointers
   use tide_fortran_types
   implicit none
   private
@@ -92,14 +92,15 @@ contains
     integer, intent(in) :: layer
     type(MPIX_Tide_list), intent(in) :: shards
     type(MPIX_Tide_list), optional, intent(in) :: grad_shards
-    type(c_ptr) :: in, out
+    type(c_list) :: in, out
     integer, optional, intent(out) :: ierror
     integer :: code
-    in = c_null_ptr ! a list of another length counts as none: refused
-    out = c_null_ptr
-    if (count_of(shards) == pipeline%of_layer(layer)) in = entries(shards)
-    if (count_of(grad_shards) == pipeline%of_layer(layer)) out = entries(grad_shards)
-    code = c_pipeline_bind(pipeline%handle, layer - 1, in, out)
+    in = in_c(shards)
+    out = in_c(grad_shards)
+    ! A list of another length counts as none: refused.
+    if (in%count /= pipeline%of_layer(layer)) in%ptr = c_null_ptr
+    if (out%count /= pipeline%of_layer(layer)) out%ptr = c_null_ptr
+    code = c_pipeline_bind(pipeline%handle, layer - 1, in%ptr, out%ptr)
     if (present(ierror)) ierror = code
   end subroutine
 
@@ -123,7 +124,7 @@ contains
     integer :: code
     allocate (pieces(pipeline%of_layer(layer)))
     code = c_pipeline_gather(pipeline%handle, layer - 1, pieces, stream)
-    if (code == 0) call move_alloc(pieces, params%ptr)
+    if (code == 0) call of_pointers(params, pieces)
     if (present(ierror)) ierror = code
   end subroutine
 
@@ -147,7 +148,7 @@ contains
     integer :: code
     allocate (pieces(pipeline%of_layer(layer)))
     code = c_pipeline_grads(pipeline%handle, layer - 1, pieces, stream)
-    if (code == 0) call move_alloc(pieces, grads%ptr)
+    if (code == 0) call of_pointers(grads, pieces)
     if (present(ierror)) ierror = code
   end subroutine
 

@@ -1,29 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
 /* What Fortran cannot do by itself: handles of MPI, and lists with their lengths. */
-#include <mpix_tide.h>
 #include <tide_bindings.h>
 
-/* Before MPI_Init and after MPI_Finalize MPI converts no handle, and Tide looks at none. */
-static int mpi_is_up(void) {
-  int begun = 0, ended = 0;
-  MPI_Initialized(&begun);
-  if (begun) MPI_Finalized(&ended);
-  return begun && !ended;
-}
-
-static MPI_Comm comm_of(MPI_Fint comm) { return mpi_is_up() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL; }
-static MPI_Info info_of(MPI_Fint info) { return mpi_is_up() ? MPI_Info_f2c(info) : MPI_INFO_NULL; }
+#include "shim.h"
 
 int tide_fortran_mpi_is_up(void) { return mpi_is_up(); }
-
-/* A list of addresses; count -1 where it is absent (c_list of lists.f90). */
-typedef struct {
-  void** ptr;
-  int count;
-  const int* dtypes;
-  const MPI_Count* elems;
-} List;
 
 /* Tells the next collective what is known of its lists, which it compares with the group's. */
 static void tell_lists(List in, List out) {

@@ -9,7 +9,7 @@ TOKEN = re.compile(
     r"/\*(?P<comment>.*?)\*/"
     r"|^MPIX_TIDE_API (?P<function>.*?);"
     r"|^(?P<type>typedef .*?;|enum \{.*?\};)(?=\s*\n(?!\s))"
-    r"|^#define (?P<macro>(?:.*\\\n)*.*)$",
+    r"|^#define (?P<macro>(?:[^\n]*\\\n)*[^\n]*)$",
     re.S | re.M,
 )
 
@@ -61,6 +61,8 @@ def section(part):
                 result.entries.append(Entry(waiting or []))
                 waiting = None
             result.entries[-1].declarations.append(function)
+        else:
+            waiting = None  # of a type or a macro
     if waiting:
         result.notes += waiting
     return result

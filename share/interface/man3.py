@@ -15,7 +15,7 @@ import manf
 
 START = '.\\" SPDX-FileCopyrightText: 2026 the Tide authors\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
 START += '.\\" Made from mpix_tide.h.\n'
-ARGUMENT = re.compile(r"^  ([a-z_]+(?:, [a-z_]+)*) +(in|out)(?:  +(.*))?$")
+ARGUMENT = re.compile(r"^  ([a-z_0-9]+(?:, [a-z_0-9]+)*) +(in|out)(?:  +(.*))?$")
 LABEL = re.compile(r"^(Errors|Completion|Layout|Arithmetic|Order)\b.*")
 
 
@@ -103,6 +103,10 @@ def page(name, volume, version, text):
     return f'{START}.TH {roff(name)} {volume} "" "Tide {version}" "Tide"\n{text}'
 
 
+def structures(section):
+    return re.findall(r"^typedef struct .*?^\} \w+;", section.text, re.S | re.M)
+
+
 def function_page(entry, section, version):
     names = entry.names()
     if not "".join(entry.words).strip():
@@ -111,7 +115,11 @@ def function_page(entry, section, version):
     parts, errors = split_errors(blocks(words))
     text = f".SH NAME\n{', '.join(names)} \\- {brief(entry.words)}\n.SH SYNOPSIS\n.nf\n.B #include <mpix_tide.h>\n.PP\n"
     text += "".join(f"\\fB{roff(line)}\\fR\n" for d in entry.declarations for line in declaration(d).splitlines())
-    text += ".fi\n.SH DESCRIPTION\n" + body(parts)
+    text += ".fi\n"
+    for structure in structures(section):
+        if any(structure.split()[2] in d for d in entry.declarations):
+            text += ".PP\n" + shown(structure.splitlines())
+    text += ".SH DESCRIPTION\n" + body(parts)
     if section.notes:
         text += ".SH NOTES\n" + body(split_errors(blocks(section.notes))[0])
         errors += split_errors(blocks(section.notes))[1]
@@ -196,6 +204,10 @@ def pages(text, version, overview):
                 result[f"man3/{''.join(name)}.3"] = ".so man3/mpix_tide_types.3\n"
         elif section.title.startswith("Info keys"):
             result["man7/tide_environment.7"] = keys_page(section, version)
+        else:
+            for name in (s.split()[2] for s in structures(section)):
+                user = next(e for e in section.entries if any(name in d for d in e.declarations))
+                result[f"man3/{name}.3"] = f".so man3/{user.names()[0]}.3\n"
     return result
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Tide authors
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what packages.txt lists, as root or by sudo.  Asks nothing, prints what it does, may run any number of times.
+# Installs what packages.txt and python.txt list, as root or by sudo.  Asks nothing, prints what it does, may run any number of times.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { printf 'packages: %s\n' "$*"; }
@@ -29,6 +29,20 @@ apt() { # with retries: a mirror that fails once is common
     [ "$try" = 3 ] || { warn "apt-get $1 failed, trying again"; sleep $((try * 3)); }
   done
   return 1
+}
+
+# Python packages, in a folder of their own inside the build folder.  Without them a test is left out.
+python_packages() {
+  local venv=$here/../../build/venv stamp
+  stamp=$venv/installed.txt
+  if cmp -s "$here/python.txt" "$stamp"; then return; fi
+  if ! { python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/python.txt" < /dev/null &&
+    cp "$here/python.txt" "$stamp"; }; then
+    warn "could not install $(grep -c '^[a-z]' "$here/python.txt") Python package(s) of python.txt; tests that need them are left out"
+    return
+  fi
+  say "installed in build/venv: $(grep '^[a-z]' "$here/python.txt" | tr '\n' ' ')"
 }
 
 missing=()
@@ -63,6 +77,7 @@ private_tools() {
 if [ ${#missing[@]} = 0 ]; then
   say "all ${#list[@]} are installed"
   private_tools
+  python_packages
   exit 0
 fi
 
@@ -87,3 +102,4 @@ if ! apt install -y --no-install-recommends "${pinned[@]}"; then
 fi
 say "installed: ${names[*]}"
 private_tools
+python_packages

@@ -38,6 +38,10 @@ int PMPIX_Tide_reduce_scatter_enqueue(const void* const*, void* const[], int, in
                                       MPIX_Tide_group group, void*) {
   return refuse_group(group, "MPIX_Tide_reduce_scatter_enqueue");
 }
+int PMPIX_Tide_replica_allreduce_enqueue(void* const[], int, int, double, MPIX_Tide_group group,
+                                         MPI_Comm, void*) {
+  return refuse_group(group, "MPIX_Tide_replica_allreduce_enqueue");
+}
 int PMPIX_Tide_start_enqueue(MPIX_Tide_request* request, void*) {
   return refuse_request(request, "MPIX_Tide_start_enqueue", false);
 }
@@ -57,6 +61,7 @@ int PMPIX_Tide_group_async_error(MPIX_Tide_group group, int* code) {
 
 TIDE_ALIAS(allgather_enqueue)
 TIDE_ALIAS(reduce_scatter_enqueue)
+TIDE_ALIAS(replica_allreduce_enqueue)
 TIDE_ALIAS(start_enqueue)
 TIDE_ALIAS(wait_inputs_enqueue)
 TIDE_ALIAS(wait_enqueue)

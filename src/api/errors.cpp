@@ -40,6 +40,8 @@ int plain_class(Kind kind) {
       return MPI_ERR_REQUEST;
     case Kind::intern:
       return MPI_ERR_INTERN;
+    case Kind::io:
+      return MPI_ERR_IO;
     default:
       return MPI_ERR_OTHER;
   }

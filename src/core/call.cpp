@@ -142,6 +142,19 @@ void Call::hold_memory() {
   held_ = memory.hold(ids);
 }
 
+bool Call::waits() const {
+  if (!after_) return false;
+  const auto& reached = arguments_.needs_success ? after_->over : after_->inputs_over;
+  return !reached.load(std::memory_order_acquire);
+}
+
+bool Call::fail_with_last() {
+  const std::shared_ptr<const Outcome> last = std::move(after_);
+  if (!last || !arguments_.needs_success || last->kind == Kind::none) return false;
+  fail(last->kind, last->message);
+  return true;
+}
+
 void Call::enter() {
   const Side& s = side();
   if (s.found.good()) {

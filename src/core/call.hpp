@@ -32,7 +32,10 @@ struct Arguments {
   bool in_place = false;      // MPIX_TIDE_IN_PLACE
   int out_dtype = 0, op = 0;  // reduce-scatter
   double scale = 1;
-  Status wrong;  // what is known to be wrong with the lists
+  Status wrong;  // what is known to be wrong with the lists: the call fails with it, on all ranks
+  // Enters once the call before it is over here, and not at all where that failed, which all ranks
+  // know alike.  Else it enters once the inputs of the call before it have been read.
+  bool needs_success = false;
 };
 
 // Of an input or an output of a call.
@@ -80,12 +83,13 @@ class Call {
 
   // Gives the call its number and checks its arguments.  hold: the memory that it uses stays mapped
   // until it is over, whatever the user frees.  after: an earlier call of the communicator, whose
-  // inputs this one may overwrite: it enters once they have been read; null: of none.
+  // inputs this one may overwrite, or whose outcome it needs; null: none.
   void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
              std::shared_ptr<const Outcome> after);
-  bool may_enter() const { return !after_ || after_->inputs_over.load(std::memory_order_acquire); }
-  void enter();     // its slot is free: tells the node
-  bool progress();  // goes on as far as it can; true if anything moved
+  bool waits() const;     // for the call before it
+  bool fail_with_last();  // true where that failed, and so this one has
+  void enter();           // its slot is free: tells the node
+  bool progress();        // goes on as far as it can; true if anything moved
   bool over() const { return phase_ == Phase::over; }
   void fail(Kind kind, const std::string& message);  // over, whatever peers still do
   uint64_t number() const { return work_.call; }

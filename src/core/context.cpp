@@ -63,6 +63,7 @@ void Context::let_go() {
   mpi_rail_.reset();
   ucx_rail_.reset();
   watch_.reset();
+  plain_group_.reset();
   control_.clear();
   workspace_.reset();
   node_lines_ = Node();

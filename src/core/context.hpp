@@ -31,6 +31,7 @@ namespace tide {
 // A tag that nobody sends.  A probe that finds a message returns at once, without progress for
 // others.
 constexpr int unused_tag = 32000;
+constexpr int data_tag = 31998;  // of send and receive in set-up
 
 struct Peer {            // facts about a rank of the communicator, gathered once; node-major
   uint64_t process = 0;  // Process::number
@@ -130,6 +131,14 @@ class Context : public std::enable_shared_from_this<Context> {
   Rail* rail(const Settings& settings, std::string& why_not_better);
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   uint64_t next_group() { return ++groups_; }
+  // A group of no parameters, of the communicator itself: calls on it tell and hear.
+  std::shared_ptr<Group> plain_group();
+  // Bytes to, or from, a rank of the communicator; the other side is in the same set-up.
+  void send(const void* data, size_t bytes, int to);
+  void receive(void* data, size_t bytes, int from);
+  void reduce(void* values, size_t bytes_each, int count, MPI_Datatype type, MPI_Op op);
+  MPI_Comm duplicate() const { return dup_; }  // for files
+  int comm_size() const;
 
   // --- calls (running.cpp) ---
   uint64_t next_call() { return ++calls_; }
@@ -151,7 +160,6 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   explicit Context(Process& process) : process_(process) {}
-  int comm_size() const;
   void set_up(MPI_Comm comm, double limit_s);
   void duplicate(MPI_Comm comm, double limit_s);
   void gather_facts();
@@ -187,6 +195,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string why_no_ucx_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
+  std::shared_ptr<Group> plain_group_;
   int device_ = -1;
   std::string wanted_device_;
   bool any_gpu_in_use_ = false;

@@ -26,6 +26,7 @@ enum class Kind : int {
   no_mem,
   request,
   intern,
+  io,
   other  // plain MPI classes
 };
 

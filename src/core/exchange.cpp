@@ -15,6 +15,7 @@
 namespace tide {
 
 constexpr double attach_timeout_s = 30;
+constexpr size_t part_bytes = size_t{8} << 20;  // of what send and receive have under way
 
 Context::Setup::Setup(Context& context, double limit_s) : context_(context) {
   if (context.in_setup_.exchange(true))
@@ -71,16 +72,20 @@ void Context::gather_bytes(const void* mine, void* all, size_t bytes) {
   std::memcpy(all, keep.data() + bytes, ranks * bytes);
 }
 
-void Context::least(int64_t* values, int count) {
-  const size_t bytes = static_cast<size_t>(count) * sizeof *values;
+void Context::reduce(void* values, size_t bytes_each, int count, MPI_Datatype type, MPI_Op op) {
+  const size_t bytes = static_cast<size_t>(count) * bytes_each;
+  if (!bytes) return;
   std::vector<std::byte> keep(2 * bytes);
   std::memcpy(keep.data(), values, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(
-      MPI_Iallreduce(keep.data(), keep.data() + bytes, count, MPI_INT64_T, MPI_MIN, dup_, &request),
-      "MPI_Iallreduce");
+  check_mpi(MPI_Iallreduce(keep.data(), keep.data() + bytes, count, type, op, dup_, &request),
+            "MPI_Iallreduce");
   finish(request, keep, "MPI_Iallreduce");
   std::memcpy(values, keep.data() + bytes, bytes);
+}
+
+void Context::least(int64_t* values, int count) {
+  reduce(values, sizeof *values, count, MPI_INT64_T, MPI_MIN);
 }
 
 void Context::broadcast(void* data, size_t bytes, int root) {
@@ -94,6 +99,30 @@ void Context::broadcast(void* data, size_t bytes, int root) {
               "MPI_Ibcast");
     finish(request, keep, "MPI_Ibcast");
     std::memcpy(static_cast<char*>(data) + at, keep.data(), part);
+  }
+}
+
+void Context::send(const void* data, size_t bytes, int to) {
+  for (size_t at = 0; at < bytes; at += part_bytes) {
+    const auto* from = static_cast<const std::byte*>(data) + at;
+    std::vector<std::byte> keep(from, from + std::min(part_bytes, bytes - at));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(keep.data(), static_cast<int>(keep.size()), MPI_BYTE, to, data_tag, dup_,
+                        &request),
+              "MPI_Isend");
+    finish(request, keep, "MPI_Isend");
+  }
+}
+
+void Context::receive(void* data, size_t bytes, int from) {
+  for (size_t at = 0; at < bytes; at += part_bytes) {
+    std::vector<std::byte> keep(std::min(part_bytes, bytes - at));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Irecv(keep.data(), static_cast<int>(keep.size()), MPI_BYTE, from, data_tag, dup_,
+                        &request),
+              "MPI_Irecv");
+    finish(request, keep, "MPI_Irecv");
+    std::memcpy(static_cast<std::byte*>(data) + at, keep.data(), keep.size());
   }
 }
 

@@ -8,6 +8,7 @@
 #include "core/fingerprint.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
+#include "core/replicas.hpp"
 
 namespace tide {
 
@@ -77,6 +78,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   return group;
 }
 
+Group::Group() : replicas_(std::make_unique<Replicas>()) {}
 Group::~Group() = default;
 
 void Group::want_thread() {

@@ -25,6 +25,7 @@ struct Param {
   bool frozen = false;       // MPIX_TIDE_NOGRAD
   int dtype = 0, types = 0;  // as the user gave them
   int64_t elems() const { return shape.rows * shape.row_elems; }
+  Dtype shard_or(int asked) const { return asked ? static_cast<Dtype>(asked) : shard; }
 };
 
 struct Plans {  // of one packing
@@ -39,6 +40,7 @@ struct Collective {  // one collective of a group, for one set of element types
 };
 
 class Call;
+class Replicas;
 
 class Group : public std::enable_shared_from_this<Group> {
  public:
@@ -74,12 +76,17 @@ class Group : public std::enable_shared_from_this<Group> {
   Call& call() { return *call_; }
   // Foreign host memory goes through the workspace, else it is reached from process to process.
   bool stages_host_memory() const { return stages_host_memory_; }
+  // Memory of Tide's that its calls use; it lives as long as the group.
+  void own(std::shared_ptr<void> memory) { owned_ = std::move(memory); }
+  // For a group that its own communicator's context keeps: no circle of owners.
+  void borrow_context() { context_ = {std::shared_ptr<void>(), context_.get()}; }
+  Replicas& replicas() { return *replicas_; }
   Rail* rail() const { return rail_; }  // null on one node
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
 
  private:
-  Group() = default;
+  Group();
   void cut_rows(const int64_t* first_row);
   void plan_all();
   void want_thread();
@@ -104,6 +111,8 @@ class Group : public std::enable_shared_from_this<Group> {
   std::array<std::optional<Collective>, 5> reduces_;  // by out_dtype; those that can_reduce
   size_t reduce_min_ = 0;
   std::unique_ptr<Call> call_;
+  std::shared_ptr<void> owned_;
+  std::unique_ptr<Replicas> replicas_;
   std::shared_ptr<Outcome> blocking_outcome_ =
       std::make_shared<Outcome>();  // of the blocking calls
 };

@@ -47,6 +47,13 @@ Request::Request(std::shared_ptr<Group> group, const Arguments& a, bool persiste
     outputs_.assign(a.outputs, a.outputs + count), arguments_.outputs = outputs_.data();
 }
 
+Request::Request(std::unique_ptr<Request> first, std::shared_ptr<Group> group,
+                 const Arguments& second)
+    : Request(std::move(group), second, false) {
+  first_ = std::move(first);
+  arguments_.needs_success = true;
+}
+
 // An active one goes on without its handle.
 Request::~Request() {
   if (!active_) return;
@@ -61,8 +68,16 @@ Request::~Request() {
 void Request::start(const Request* after) {
   if (active_)
     throw Error(Kind::request, "the request is active already; complete it by wait or test first");
-  begin(group_, arguments_, outcome_, true, after ? after->outcome_ : nullptr);
+  if (first_) first_->start(after);
+  const Request* before = first_ ? first_.get() : after;
+  begin(group_, arguments_, outcome_, true, before ? before->outcome_ : nullptr);
   active_ = true;
+}
+
+bool Request::end() {
+  const bool ended = active_.exchange(false);
+  if (ended && first_ && first_->end()) first_->group_->call().release();
+  return ended;
 }
 
 void Request::wait() {
@@ -89,15 +104,17 @@ void Request::complete() {
 
 void Request::wait_inputs() {
   Context& context = group_->context();
+  if (first_) wait();
   context.process().progress().wait(
       context, [this] { return outcome_->inputs_over.load(std::memory_order_acquire); });
   if (context.broken() && over()) outcome_->check();
 }
 
 bool Request::test_inputs() {
-  if (!outcome_->inputs_over) test();
+  const auto free = [this] { return first_ ? over() : outcome_->inputs_over.load(); };
+  if (!free()) test();
   if (over() && group_->context().broken()) outcome_->check();
-  return outcome_->inputs_over;
+  return free();
 }
 
 void Request::set(int op, double scale) {

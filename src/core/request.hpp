@@ -19,6 +19,9 @@ class Request {
  public:
   // The lists are copied.
   Request(std::shared_ptr<Group> group, const Arguments& arguments, bool persistent);
+  // Two calls, one after the other: `first` on a group of the same communicator, then this one.
+  // Inputs of the first are outputs of the second.
+  Request(std::unique_ptr<Request> first, std::shared_ptr<Group> group, const Arguments& second);
   ~Request();
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
@@ -35,7 +38,7 @@ class Request {
   // and by `complete` hears what went wrong (Error).
   void wait();
   bool test();
-  bool end() { return active_.exchange(false); }
+  bool end();
   void complete();
   void wait_inputs();
   bool test_inputs();
@@ -43,6 +46,7 @@ class Request {
   void mpi(MPI_Request* request);
 
  private:
+  std::unique_ptr<Request> first_;  // null: one call
   std::shared_ptr<Group> group_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

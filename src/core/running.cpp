@@ -29,7 +29,12 @@ bool Context::begin_queued() {
   while (!queued_.empty()) {
     Call& call = queued_.front()->call();
     auto& slot = running_[static_cast<size_t>(call.slot())];
-    if (slot || !call.may_enter()) break;
+    if (slot || call.waits()) break;
+    if (call.fail_with_last()) {
+      queued_.pop_front();
+      begun = true;
+      continue;
+    }
     slot = std::move(queued_.front());
     queued_.pop_front();
     entered_ = call.number();

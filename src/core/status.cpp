@@ -138,6 +138,15 @@ static const char* words(Fault fault) {
       return "creates a group, memory or communicators and waits there while others of this "
              "communicator wait for it in an all-gather or a reduce-scatter; make calls in the "
              "same order on all ranks";
+    case Fault::replica_op:
+      return "op is not MPIX_TIDE_SUM or MPIX_TIDE_AVG; shards are replaced, so flags do not apply";
+    case Fault::replica_dtype:
+      return "dtype is not 0 or one of MPIX_TIDE_BF16, FP16, FP32, FP64; pass the element type of "
+             "the shards";
+    case Fault::replica_null:
+      return "shard{of} is NULL although its piece is not empty; pass its address";
+    case Fault::replica_unaligned:
+      return "shard{of} is not aligned to its element size; pass an element-aligned address";
   }
   return "unknown fault";
 }

@@ -55,7 +55,11 @@ enum class Fault : int16_t {
   input_dtype,
   output_dtype,
   in_call,
-  in_setup
+  in_setup,
+  replica_op,
+  replica_dtype,
+  replica_null,
+  replica_unaligned
 };
 
 struct Status {

@@ -161,6 +161,8 @@ class Group {
   /// How many elements a parameter's piece has on this rank, and of which type.
   Extent extent(std::size_t param, What what) const { return description_.extent(param, what); }
   const std::vector<Param>& params() const noexcept { return description_.params(); }
+  /// For functions that check lists of the group.
+  const detail::Description& description() const noexcept { return description_; }
   /// The communicator that the group was created over; MPI_COMM_NULL once it was freed.
   MPI_Comm comm() const {
     MPI_Comm comm = MPI_COMM_NULL;

@@ -7,11 +7,14 @@
 //   tide::Pipeline  layers of a model: prefetch, reduction, planned memory
 //   tide::Memory, tide::GroupMemory  memory that the ranks of a node address directly
 //   tide::Inputs, tide::Outputs  one piece per parameter, from spans; lengths, types are checked
+//   tide::replica_allreduce, norm2, scatter, gather, save, load  beside a group's own calls
 //   tide::Error    thrown where a call fails, once the communicator has MPI_ERRORS_RETURN: MPI's
 //                  default handler aborts
 // Objects are moved, not copied.  They may outlive MPI_Finalize, which frees what they hold.
 #pragma once
 
+#include <tide/checkpoint.hpp>
 #include <tide/communicator.hpp>
 #include <tide/group.hpp>
 #include <tide/pipeline.hpp>
+#include <tide/sharding.hpp>
