@@ -84,9 +84,9 @@ class Call {
   void take_for_stream();
   void release_by_stream();
 
-  // number: of Context::next_call.  Checks the arguments.  hold: the memory that it uses stays mapped
-  // until it is over, whatever the user frees.  after: an earlier call of the communicator, whose
-  // inputs this one may overwrite, or whose outcome it needs; null: none.
+  // number: of Context::next_call.  Checks the arguments.  hold: the memory that it uses stays
+  // mapped until it is over, whatever the user frees.  after: an earlier call of the communicator,
+  // whose inputs this one may overwrite, or whose outcome it needs; null: none.
   void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
              std::shared_ptr<const Outcome> after, uint64_t number);
   bool waits() const;     // for the call before it

@@ -148,9 +148,9 @@ class Context : public std::enable_shared_from_this<Context> {
   uint64_t next_call() { return ++calls_; }
   // mutex held.  Its call was started, or starts when it is enqueued->outcome's gate is open.
   void enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued = {});
-  void set_active();                           // requests that nobody may wait for; mutex held
-  bool progress();                             // of its calls; true if anything moved
-  void tick(bool waiting);                     // looks at the clock, hears and answers peers
+  void set_active();        // requests that nobody may wait for; mutex held
+  bool progress();          // of its calls; true if anything moved
+  void tick(bool waiting);  // looks at the clock, hears and answers peers
   bool has_stream_calls() const { return stream_calls_ > 0; }
   void end_stream_call() { stream_calls_--; }
   // The same where MPI may not be called: on one node, whose lines tell what a rank waits for.

@@ -20,7 +20,7 @@ class Gate {
   Gate& operator=(const Gate&) = delete;
 
   // What follows in the stream waits; Error{device}.
-  void open_after(gpu::UserStream stream);     // everything issued so far
+  void open_after(gpu::UserStream stream);  // everything issued so far
   void hold_for_inputs(gpu::UserStream stream);
   void hold(gpu::UserStream stream);
 

@@ -19,8 +19,8 @@ struct Outcome {
   std::atomic<bool> inputs_over{true};  // nobody reads this rank's inputs any more
   Kind kind = Kind::none;               // written before `over`
   std::string message;
-  bool release_call = false;  // nobody will wait: the group is free again once the call is over
-  bool enqueued = false;      // of a call in the order of a stream: the same, of several
+  bool release_call = false;   // nobody will wait: the group is free again once the call is over
+  bool enqueued = false;       // of a call in the order of a stream: the same, of several
   std::shared_ptr<Gate> gate;  // streams wait: nobody will hear of an error.  Under the mutex
   std::vector<MPI_Request> completes;  // generalized requests that complete with it
 

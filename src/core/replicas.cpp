@@ -108,8 +108,8 @@ std::shared_ptr<Group> make_group(const Group& of, const ReplicaArguments& a) {
 }
 
 std::shared_ptr<void> aligned(size_t bytes) {
-  return {::operator new(bytes + align_bytes, std::align_val_t{align_bytes}),
-          [](void* at) { ::operator delete(at, std::align_val_t{align_bytes}); }};
+  return {::operator new (bytes + align_bytes, std::align_val_t{align_bytes}),
+          [](void* at) { ::operator delete (at, std::align_val_t{align_bytes}); }};
 }
 
 // Collective.  Memory that the replicas of a node reach.

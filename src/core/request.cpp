@@ -122,13 +122,14 @@ bool Request::test_inputs() {
   return free();
 }
 
-void Request::start_on(gpu::UserStream stream) {
+void Request::start_on(gpu::UserStream stream, const Request* after) {
   if (active_)
     throw Error(Kind::request,
                 "the request is active already; complete it by wait or test, or by wait_enqueue, "
                 "first");
-  if (first_) first_->start_on(stream);
-  outcome_ = enqueue(group_, arguments_, stream, first_ ? first_->outcome_ : nullptr);
+  if (first_) first_->start_on(stream, after);
+  const Request* before = first_ ? first_.get() : after;
+  outcome_ = enqueue(group_, arguments_, stream, before ? before->outcome_ : nullptr);
   active_ = true;
 }
 

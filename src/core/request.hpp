@@ -44,7 +44,7 @@ class Request {
   bool test_inputs();
   // The same in the order of a stream: started once the stream comes so far; the stream waits for
   // the inputs, or for all of it, which ends the active time.  Group::async_error tells errors.
-  void start_on(gpu::UserStream stream);
+  void start_on(gpu::UserStream stream, const Request* after = nullptr);
   void wait_inputs_on(gpu::UserStream stream);
   void wait_on(gpu::UserStream stream);
   void set(int op, double scale);  // inactive persistent reduce-scatter

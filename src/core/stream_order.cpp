@@ -15,9 +15,9 @@ Enqueued::Enqueued(const Arguments& a, size_t count) : arguments(a) {
 void check_stream(Group& group, gpu::UserStream stream) {
   std::string why;
   if (gpu::devices(&why) == 0)
-    throw Error(Kind::unsupported,
-                "no device, and so no stream: {}; use the blocking, nonblocking or persistent forms",
-                why);
+    throw Error(
+        Kind::unsupported,
+        "no device, and so no stream: {}; use the blocking, nonblocking or persistent forms", why);
   if (gpu::capturing(stream))
     throw Error(Kind::unsupported,
                 "the stream is being captured into a graph, which a call that the host drives "
@@ -27,8 +27,7 @@ void check_stream(Group& group, gpu::UserStream stream) {
 }
 
 std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Arguments& arguments,
-                                 gpu::UserStream stream,
-                                 std::shared_ptr<const Outcome> after) {
+                                 gpu::UserStream stream, std::shared_ptr<const Outcome> after) {
   check_stream(*group, stream);
   Context& context = group->context();
   auto enqueued = std::make_shared<Enqueued>(arguments, group->params().size());

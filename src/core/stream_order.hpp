@@ -25,9 +25,9 @@ struct Enqueued {
 
 // Throws what keeps this group's calls from a stream's order, before anything has happened.
 void check_stream(Group& group, gpu::UserStream stream);
-// Puts a call behind what was issued to the stream, and behind an earlier call of the communicator.  The outcome's gate lets streams wait.
+// Puts a call behind what was issued to the stream, and behind an earlier call of the communicator.
+// The outcome's gate lets streams wait.
 std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Arguments& arguments,
-                                 gpu::UserStream stream,
-                                 std::shared_ptr<const Outcome> after = {});
+                                 gpu::UserStream stream, std::shared_ptr<const Outcome> after = {});
 
 }  // namespace tide

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that is stopped while others have calls in a stream: the stream goes on within the bound,
-// though the host waits for nothing but the stream, and the group tells TIMEOUT.  Two or more ranks.
+// though the host waits for nothing but the stream, and the group tells TIMEOUT.  Two or more
+// ranks.
 #include "stopped.hpp"
 #include "test_stream.hpp"
 

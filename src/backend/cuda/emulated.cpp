@@ -274,4 +274,11 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
 
 bool capturing(UserStream) { return false; }
 
+void zero(UserStream stream, void* at, size_t bytes) {
+  submit(stream, [=] {
+    reach(at, bytes);
+    std::memset(at, 0, bytes);
+  });
+}
+
 }  // namespace tide::gpu
