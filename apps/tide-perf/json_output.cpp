@@ -23,7 +23,8 @@ json environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
-    for (const char* prefix : {"TIDE_", "MALLOC_", "OMPI_MCA_", "MPIR_CVAR_", "UCX_"})
+    for (const char* prefix :
+         {"TIDE_", "MALLOC_", "OMPI_MCA_", "MPIR_CVAR_", "UCX_", "NCCL_", "CUDA_"})
       if (text.rfind(prefix, 0) == 0 && equals != std::string::npos && !is_launchers(text))
         variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
@@ -45,7 +46,9 @@ json row_json(const Row& row, const Result& result) {
   j["max_s"] = s.max;
   j["quartiles_s"] = {s.lower_quartile, s.upper_quartile};
   j["algbw_bytes_per_s"] = static_cast<double>(result.full_bytes) / s.median;
+  j["busbw_bytes_per_s"] = static_cast<double>(result.full_bytes) / s.median * result.bus_share;
   j["median_over_tide"] = s.median / tide;
+  j["tide_over_median"] = tide / s.median;
   j["samples_s"] = row.seconds;
   return j;
 }
@@ -97,6 +100,9 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"uniform", f.uniform},
           {"fake_nodes", f.fake_nodes},
           {"thread_multiple", f.thread_multiple},
+          {"devices", f.devices},
+          {"cuda", f.cuda},
+          {"nccl", f.nccl},
           {"environment", environment()},
           {"config", f.config},
           {"mode", o.overlap       ? "overlap"

@@ -51,6 +51,7 @@ struct Result {
   std::string collective;  // allgather or reduce-scatter
   ParamList list;
   std::int64_t full_bytes = 0, shard_bytes = 0;
+  double bus_share = 0;  // busbw over algbw: the share of the bytes that comes from others
   std::string out_dtype;
   std::vector<Row> rows;  // the library first
   std::vector<double> first_calls;
@@ -64,6 +65,8 @@ struct Result {
 struct Facts {
   std::vector<std::string> command;
   std::string mpi, tide, started;
+  std::vector<std::string> devices;  // of each rank, with --memory cuda
+  std::string cuda, nccl;            // versions; nccl: empty if it is not used
   int ranks = 0, nodes = 0, local_size = 0;
   bool uniform = true, fake_nodes = false;
   bool thread_multiple = false;  // MPI gave MPI_THREAD_MULTIPLE
@@ -71,7 +74,7 @@ struct Facts {
 };
 
 /// Collective (topology).
-Facts gather_facts(MPI_Comm comm, int argc, char** argv);
+Facts gather_facts(MPI_Comm comm, const gpu::Session& gpu, int argc, char** argv);
 
 /// The report's words on one collective in one line, from whatever keys it has.
 std::string report_line(const nlohmann::json& report, const std::string& collective);
