@@ -73,6 +73,7 @@ json result_json(const Result& r) {
   for (const Row& row : r.rows) rows.push_back(row_json(row, r));
   if (!r.overlap_rows.empty()) rows = overlap_json(r);
   if (!r.skew_rows.empty()) rows = skew_json(r);
+  if (!r.beside_rows.empty()) rows = beside_json(r);
   json j{{"collective", r.collective},
          {"list", list_json(r.list)},
          {"full_bytes", r.full_bytes},
@@ -105,11 +106,13 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"nccl", f.nccl},
           {"environment", environment()},
           {"config", f.config},
-          {"mode", o.overlap       ? "overlap"
-                   : o.skew_ms > 0 ? "skew"
-                                   : "calls"},
+          {"mode", o.overlap           ? "overlap"
+                   : o.skew_ms > 0     ? "skew"
+                   : !o.beside.empty() ? "beside"
+                                       : "calls"},
           {"options",
            {{"skew_ms", o.skew_ms},
+            {"beside", o.beside},
             {"test_every_us", o.test_every_us},
             {"reps", o.reps},
             {"warmup", o.warmup},

@@ -32,7 +32,9 @@ const char* const footer =
     "ncclReduceScatter), copy-out (the all-gather's without its copy-in), nccl (bare, on flat\n"
     "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound).  NCCL "
     "is\n"
-    "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2; NCCL_NVLS_ENABLE is 0 unless set.\n"
+    "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
+    "TIDE_CUBLAS_LIBRARY,\n"
+    "else libcublas.so; NCCL_NVLS_ENABLE is 0 unless set.\n"
     "A time is the slowest rank's, between a barrier and its return; 'vs tide' is a row's median\n"
     "over tide's.  algbw is the whole list's bytes over the median, busbw (N-1)/N of that.\n"
     "List file, one parameter a line, '#' comments:  name rows row_elems [block_rows] [dtype]\n"
@@ -43,7 +45,8 @@ const char* const footer =
     "  mpirun -n 2 tide-perf -c allgather --share node --baselines stock,limit\n"
     "  mpirun -n 4 tide-perf --overlap --workspace 1M,auto --fake-nodes 2x2\n"
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
-    "  mpirun -n 2 tide-perf --memory cuda --model llama70b --mib 256\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --json cuda.json\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
 
@@ -128,6 +131,15 @@ void add_how(CLI::App& app, Options& o) {
       ->type_name("FILE");
 }
 
+CLI::Validator beside_word() {
+  const auto check = [](std::string& word) -> std::string {
+    if (std::regex_match(word, std::regex("gemm(:[1-9][0-9]{0,5}(x[1-9][0-9]{0,5}){2})?")))
+      return "";
+    return fmt::format("{} is neither gemm nor gemm:MxNxK", word);
+  };
+  return {check, ""};
+}
+
 // What is measured instead of calls of their own.
 void add_modes(CLI::App& app, Options& o) {
   auto* first = app.add_flag("--first-calls", o.first_calls,
@@ -156,6 +168,15 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first);
   overlap->excludes(first);
+  app.add_option("--beside", o.beside,
+                 "gemm (or gemm:MxNxK): what the calls, repeated all the time, cost bf16 GEMMs of\n"
+                 "cuBLAS on the same GPU, 200 in a graph: one wave of thread blocks each, and\n"
+                 "8192x8192x8192 (needs --memory cuda)")
+      ->type_name("WHAT")
+      ->check(beside_word())
+      ->excludes(overlap)
+      ->excludes(first)
+      ->excludes("--skew");
   app.add_flag("--step-memory", o.step_memory,
                "no run: the memory that a training step of the lists is planned to take on 8, 16\n"
                "and 64 ranks, In-Place and Slot-Reuse, and by FSDP2's rule")
@@ -175,10 +196,14 @@ std::string device_problem(Options& o) {
     if (of_device != o.on_device())
       return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
   }
+  if (!o.on_device() && !o.beside.empty()) return "--beside needs --memory cuda";
   if (!o.on_device()) return "";
   if (o.overlap) return "--overlap computes on the host; use --memory tide, or --beside gemm";
   const std::string missing = gpu::not_built();
-  return missing.empty() ? "" : "--memory cuda: " + missing;
+  if (!missing.empty()) return "--memory cuda: " + missing;
+  if (o.beside.empty()) return "";
+  const std::string none = gpu::not_built_for_kernels();
+  return none.empty() ? "" : "--beside: " + none;
 }
 
 // What CLI11 cannot see: combinations, and values with a grammar of their own.

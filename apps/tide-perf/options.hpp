@@ -17,7 +17,7 @@ struct Options {
   std::string list_file, fake_nodes, json_file;
   std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
   std::string device;         // of --memory cuda:K; empty: each rank's own
-  std::string beside;         // what runs beside the calls: gemm
+  std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
   double scale = 0, mib = 0;  // 0: not given
   int reps = 20, warmup = 3;
   std::uint64_t seed = 1;

@@ -10,6 +10,7 @@
 #include "agreement.hpp"
 #include "dtypes.hpp"
 #include "gpu/baselines.hpp"
+#include "gpu/beside.hpp"
 #include "group.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
@@ -98,6 +99,8 @@ Result run_one(const Options& o, Workload& w, bool allgather, const std::string&
   result.progress = progress;
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
+  else if (!o.beside.empty())
+    gpu::measure_beside(o, w, contestants_of(o, w, allgather), result);
   else
     (o.skew_ms > 0 ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
   result.report = tools::read_group_report(w.group);

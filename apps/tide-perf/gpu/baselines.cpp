@@ -12,8 +12,8 @@ namespace perf::gpu {
 void open_nccl(const Options& o, MPI_Comm comm, Session& session) {
   if (!o.has_baseline("stock") && !o.has_baseline("copy-out") && !o.has_baseline("nccl")) return;
   try {
-    session.nccl = Nccl::open(comm, session.sharing);
-    session.nccl_version = session.nccl->version();
+    session.nccl = Nccl::open(comm, session);
+    session.nccl_version = session.nccl->version() + " of " + session.nccl_library;
   } catch (const tools::AgreedError& e) {
     session.no_nccl = e.what();
   }

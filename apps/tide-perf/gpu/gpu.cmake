@@ -6,7 +6,7 @@ if(TIDE_WITH_CUDA STREQUAL "emulate")
   target_sources(tide-perf PRIVATE gpu/emulated_device.cpp gpu/no_baselines.cpp)
 elseif(TIDE_HAVE_CUDA)
   target_sources(tide-perf PRIVATE gpu/cuda_device.cpp gpu/baselines.cpp gpu/nccl.cpp gpu/gather.cpp gpu/reduce.cpp
-    gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu)
+    gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu gpu/beside.cpp gpu/gemm.cpp gpu/cublas.cpp)
   target_include_directories(tide-perf SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_options(tide-perf PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TIDE_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings;-Xcompiler=-Werror>)

@@ -49,9 +49,7 @@ struct Nccl::Api {
   int (*reduce_scatter)(const void*, void*, std::size_t, int, int, void*, cudaStream_t);
 };
 
-std::string Nccl::load() {
-  const char* asked = std::getenv("TIDE_NCCL_LIBRARY");
-  const std::string file = asked != nullptr && *asked != '\0' ? asked : "libnccl.so.2";
+std::string Nccl::load(const std::string& file) {
   setenv("NCCL_NVLS_ENABLE", "0", 0);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fmt::format("{}; set TIDE_NCCL_LIBRARY to its path", dlerror());
@@ -74,13 +72,13 @@ std::string Nccl::load() {
   return api_->get_version(&version_) == 0 ? "" : "ncclGetVersion failed";
 }
 
-std::shared_ptr<Nccl> Nccl::open(MPI_Comm comm, int sharing) {
+std::shared_ptr<Nccl> Nccl::open(MPI_Comm comm, const Session& session) {
   const std::shared_ptr<Nccl> nccl(new Nccl);
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  tools::agree(comm, nccl->load());
-  tools::agree(comm, shared_problem(nccl->version_, sharing));
+  tools::agree(comm, nccl->load(session.nccl_library));
+  tools::agree(comm, shared_problem(nccl->version_, session.sharing));
   const Api& api = *nccl->api_;
   const auto problem = [&](int code, const char* call) {
     return code == 0 ? ""
@@ -90,8 +88,9 @@ std::shared_ptr<Nccl> Nccl::open(MPI_Comm comm, int sharing) {
   tools::agree(comm, rank == 0 ? problem(api.get_unique_id(&id), "ncclGetUniqueId") : "");
   MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, comm);
   MPI_Barrier(comm);  // nobody is inside MPI_Bcast any more when NCCL begins to wait
-  tools::agree(comm,
-               problem(api.comm_init_rank(&nccl->comm_, ranks, id, rank), "ncclCommInitRank"));
+  const int code = api.comm_init_rank(&nccl->comm_, ranks, id, rank);
+  if (code != 0) nccl->comm_ = nullptr;
+  tools::agree(comm, problem(code, "ncclCommInitRank"));
   return nccl;
 }
 

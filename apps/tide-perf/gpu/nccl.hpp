@@ -9,16 +9,17 @@
 #include <string>
 
 #include "gpu/cuda.hpp"
+#include "gpu/session.hpp"
 
 namespace perf::gpu {
 
-/// A communicator of NCCL's, whose library is loaded at run time: TIDE_NCCL_LIBRARY, else
-/// libnccl.so.2.  NCCL's multicast (NVLS) stays off unless NCCL_NVLS_ENABLE is set.
+/// A communicator of NCCL's, whose library is loaded at run time.  NCCL's multicast (NVLS) stays
+/// off unless NCCL_NVLS_ENABLE is set.
 class Nccl {
  public:
-  /// Of the ranks of `comm`, each with its device in use.  `sharing`: ranks on this rank's device.
+  /// Of the ranks of `comm`, each with its device in use, from the session's library.
   /// Collective; throws tools::AgreedError with the reason where NCCL cannot be had.
-  static std::shared_ptr<Nccl> open(MPI_Comm comm, int sharing);
+  static std::shared_ptr<Nccl> open(MPI_Comm comm, const Session& session);
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
@@ -35,7 +36,7 @@ class Nccl {
   struct Api;
   Nccl() = default;
   void check(int code, const char* call) const;
-  std::string load();  // or why it failed
+  std::string load(const std::string& file);  // or why it failed
   std::shared_ptr<const Api> api_;
   void* comm_ = nullptr;
   int version_ = 0;

@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu/baselines.hpp"
+
+#include <stdexcept>
+
+#include "gpu/beside.hpp"
 #include "gpu/device.hpp"
 
 namespace perf::gpu {
@@ -20,6 +24,10 @@ std::vector<Contestant> baselines(const Options& o, Workload&, bool allgather) {
     all.back().refused = "left out: " + not_built_for_kernels();
   }
   return all;
+}
+
+void measure_beside(const Options&, Workload&, const std::vector<Contestant>&, Result&) {
+  throw std::invalid_argument("--beside: " + not_built_for_kernels());
 }
 
 }  // namespace perf::gpu

@@ -24,6 +24,14 @@ int place_on_host(MPI_Comm comm) {
   return place;
 }
 
+// The value of a variable of this tool, which the library would not know.
+std::string take(const char* variable, const char* otherwise) {
+  const char* value = std::getenv(variable);
+  const std::string taken = value == nullptr || *value == '\0' ? otherwise : value;
+  unsetenv(variable);
+  return taken;
+}
+
 // Or a problem.
 std::string choose(const Options& o, int place, int& device) {
   std::string why;
@@ -59,6 +67,8 @@ std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& mine) {
 
 Session open_session(const Options& o, MPI_Comm comm) {
   Session session;
+  session.nccl_library = take("TIDE_NCCL_LIBRARY", "libnccl.so.2");
+  session.cublas_library = take("TIDE_CUBLAS_LIBRARY", "libcublas.so");
   if (!o.on_device()) return session;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

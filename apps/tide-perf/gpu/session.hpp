@@ -22,6 +22,7 @@ struct Session {
   std::string versions;              // of CUDA and its driver
   std::shared_ptr<Nccl> nccl;        // or null, and then `no_nccl` says why
   std::string nccl_version, no_nccl;
+  std::string nccl_library, cublas_library;  // where they are loaded from
 };
 
 /// Chooses this rank's device (--memory cuda:K, else TIDE_DEVICE, else the rank's place on its host
