@@ -121,7 +121,7 @@ void add_how(CLI::App& app, Options& o) {
       ->check(memory_word())
       ->capture_default_str();
   app.add_option("--share", o.share,
-                 "node: the gathered parameters exist once per node (needs --memory tide)")
+                 "node: the gathered parameters exist once per node (not with --memory malloc)")
       ->check(CLI::IsMember({"none", "node"}))
       ->capture_default_str();
   app.add_option("--fake-nodes", o.fake_nodes,
@@ -209,7 +209,7 @@ std::string device_problem(Options& o) {
 // What CLI11 cannot see: combinations, and values with a grammar of their own.
 std::string problem_of(Options& o) {
   if (o.share == "node" && o.memory == "malloc")
-    return "--share node needs --memory tide: only Tide's memory can be shared";
+    return "--share node needs --memory tide or cuda: only Tide's memory can be shared";
   if (const std::string problem = device_problem(o); !problem.empty()) return problem;
   if (std::find(o.models.begin(), o.models.end(), "all") != o.models.end())
     o.models = {"llama70b", "qwen30b", "wan14b"};
