@@ -67,6 +67,9 @@ elseif(TIDE_WITH_CUDA STREQUAL "emulate")
     ARGS --list ${lists}/mixed.txt --memory cuda:device --out-dtype own --fake-nodes 0,0,1 --reps 1 --warmup 0)
   tide_perf_test(NAME cuda_device_of_rank RANKS 1 ENV TIDE_EMULATED_DEVICES=2 TIDE_DEVICE=1
     EXPECT "rank 0: 1 emulated device.*Pass" ARGS --small -c allgather --memory cuda --reps 1 --baselines none)
+  tide_perf_test(NAME cuda_device_of_all RANKS 2 ENV TIDE_EMULATED_DEVICES=2 TIDE_DEVICE=0
+    EXPECT "rank 0: 1 emulated device, rank 1: 1 emulated device.*Pass"
+    ARGS --small -c allgather --memory cuda:1 --reps 1 --baselines none)
   tide_perf_test(NAME cuda_no_device WRONG RANKS 2 EXPECT "rank 0: --memory cuda:1 is no device; this process has 0 to 0"
     ARGS --small --memory cuda:1)
   tide_perf_test(NAME cuda_host_baseline WRONG RANKS 0 EXPECT "--baselines flat does not go with --memory cuda"

@@ -74,6 +74,7 @@ Session open_session(const Options& o, MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   std::string problem = choose(o, place_on_host(comm), session.device);
   tools::agree(comm, problem.empty() ? "" : fmt::format("rank {}: {}", rank, problem));
+  if (!o.device.empty()) setenv("TIDE_DEVICE", o.device.c_str(), 1);  // the library obeys it, too
   use(session.device);
   session.versions = versions();
   session.devices = gather_texts(comm, fmt::format("{} {}", session.device, name(session.device)));
