@@ -24,6 +24,14 @@ double time_alone(MPI_Comm comm, Victim& victim) {
   return largest(comm, victim.seconds());
 }
 
+// Of one call, where `calls` follow one another.
+double time_calls(MPI_Comm comm, const Contestant& c, int calls) {
+  MPI_Barrier(comm);
+  const double begin = MPI_Wtime();
+  for (int call = 0; call < calls; ++call) c.run();
+  return largest(comm, (MPI_Wtime() - begin) / calls);
+}
+
 struct Beside {
   double victim_s, calls_per_s;
 };
@@ -62,7 +70,8 @@ std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Victi
     rows.push_back({"", c.name, c.what, c.refused, victim.flops(), {}, {}, {}, {}});
     between.push_back(1);
     if (!c.refused.empty()) continue;
-    const double call_s = summarise(measure_first(w.comm, c, 5)).median;
+    time_calls(w.comm, c, 2);
+    const double call_s = time_calls(w.comm, c, 5);
     between.back() = std::clamp(static_cast<int>(agree_every_s / call_s), 1, 1000);
   }
   const auto full_bytes = static_cast<double>(w.list->full_bytes());
@@ -74,7 +83,7 @@ std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Victi
       if (!c.refused.empty()) continue;
       const double alone_s = time_alone(w.comm, victim);
       const Beside beside = time_beside(w.comm, victim, c, between[i]);
-      const double call_s = measure_first(w.comm, c, 1).front();
+      const double call_s = time_calls(w.comm, c, 4 * between[i]);
       if (rep < 0) continue;
       rows[i].alone.push_back(alone_s);
       rows[i].beside.push_back(beside.victim_s);
