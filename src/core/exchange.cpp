@@ -9,6 +9,7 @@
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "core/left_behind.hpp"
+#include "core/log.hpp"
 #include "core/progress.hpp"
 #include "core/status.hpp"
 
@@ -280,6 +281,12 @@ void Context::reserve(size_t bytes) {
   expose(*fresh);
   const std::lock_guard lock(mutex);
   workspace_ = std::move(fresh);
+  if (!device_backend_) return;
+  try {  // now, in the user's thread
+    device_backend(*workspace_);
+  } catch (const Error& e) {  // the next call says so on all ranks
+    log(Level::warn, fmt::format("rank {}: {}", comm_rank(), e.what()));
+  }
 }
 
 }  // namespace tide

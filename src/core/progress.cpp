@@ -145,6 +145,7 @@ void Progress::drain() {
 
 void Progress::run() {
   pthread_setname_np(pthread_self(), "tide-progress");
+  gpu::put_off_graphs();
   prctl(PR_SET_TIMERSLACK, 1000);  // ns: a short sleep is to be short
   for (int idle = 0; !stop_; idle++) {
     if (active_count_ == 0) {

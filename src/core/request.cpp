@@ -14,6 +14,7 @@ static void begin(const std::shared_ptr<Group>& group, const Arguments& argument
                   const std::shared_ptr<const Outcome>& after = {}) {
   Context& context = group->context();
   Call& call = group->call();
+  gpu::make_up();
   call.take();
   const std::lock_guard lock(context.mutex);
   try {

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/gate.hpp"
+#include "core/log.hpp"
 
 namespace tide {
 
@@ -23,7 +24,24 @@ void check_stream(Group& group, gpu::UserStream stream) {
                 "the stream is being captured into a graph, which a call that the host drives "
                 "cannot enter; end the capture before the call, or launch one graph before and one "
                 "after it");
+  if (gpu::loads_lazily())
+    warn_once(
+        "CUDA loads kernels at their first launch (CUDA_MODULE_LOADING), which waits for streams "
+        "that wait for Tide: set it to EAGER for the job, or launch each kernel once before");
   group.need_thread();
+}
+
+// Here, as the thread that drives the call may not wait for the driver.
+static void prepare_device(Context& context, const Enqueued& call) {
+  const auto adopt = [&](const auto& list) {
+    for (const void* at : list)
+      if (const int device = at ? gpu::device_of(at) : -1; device >= 0)
+        return context.adopt_device(device), true;
+    return false;
+  };
+  if (!adopt(call.outputs)) adopt(call.inputs);
+  context.device_backend(*context.workspaces());
+  gpu::make_up();
 }
 
 std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Arguments& arguments,
@@ -39,6 +57,7 @@ std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Argu
   const std::lock_guard lock(context.mutex);
   context.check_whole();
   context.default_device(gpu::current());
+  prepare_device(context, *enqueued);
   group->call().take_for_stream();
   try {
     outcome->gate->open_after(stream);

@@ -3,6 +3,7 @@
 // A stream of the test's, on a GPU or emulated: copies in its order, and pauses.
 #pragma once
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -70,7 +71,10 @@ class TestStream {
 
 class TestStream {
  public:
-  TestStream() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
+  TestStream() {
+    if (const char* device = std::getenv("TIDE_DEVICE")) cudaSetDevice(std::atoi(device));
+    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+  }
   ~TestStream() { cudaStreamDestroy(stream_); }
   void* handle() { return stream_; }
   void copy(void* to, const void* from, size_t bytes) {

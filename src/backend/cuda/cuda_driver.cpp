@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/cuda/cuda_driver.hpp"
 
+#include <cstdlib>
+
+#include "backend/cuda/gpu.hpp"
+
 namespace tide::gpu {
 namespace {
 
@@ -38,11 +42,22 @@ Driver load() {
   find(d.mem_import, "cuMemImportFromShareableHandle", 10020);
   find(d.stream_write_value, "cuStreamWriteValue32", 11070);
   find(d.stream_wait_value, "cuStreamWaitValue32", 11070);
+  find(d.module_loading_mode, "cuModuleGetLoadingMode", 11070);
   find(d.error_string, "cuGetErrorString", 6000);
   return d;
 }
 
+// Before the program's first CUDA call, as a rule.  With the default a kernel that is launched for
+// the first time behind a call of Tide's stops that call (gpu.hpp).
+__attribute__((constructor)) void load_eagerly() { setenv("CUDA_MODULE_LOADING", "EAGER", 0); }
+
 }  // namespace
+
+bool loads_lazily() {
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  check(driver().module_loading_mode(&mode), "cuModuleGetLoadingMode");
+  return mode == CU_MODULE_LAZY_LOADING;
+}
 
 const Driver& driver() {
   static const Driver found = load();

@@ -23,6 +23,7 @@ struct Driver {
   decltype(&cuMemImportFromShareableHandle) mem_import;
   decltype(&cuStreamWriteValue32) stream_write_value;
   decltype(&cuStreamWaitValue32) stream_wait_value;
+  decltype(&cuModuleGetLoadingMode) module_loading_mode;
   decltype(&cuGetErrorString) error_string;
 };
 const Driver& driver();  // Error{unsupported} where there is none, or too old a one

@@ -3,7 +3,9 @@
 // Streams, and programs of pieces for the kernels.  Programs live in memory of the stream's own
 // order (cudaMallocAsync): nothing here waits for work of others that a wait may hold up.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "backend/cuda/cuda_driver.hpp"
 #include "backend/cuda/gpu.hpp"
@@ -18,12 +20,29 @@ struct Stream::State {
   uint64_t marks = 0;
 };
 
+// What a thread has put off.
+struct Later {
+  std::atomic<bool> any = false;
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Program>> graphs;
+  std::vector<cudaGraphExec_t> dead;
+};
+static Later& later() {
+  static Later* const kept = new Later;
+  return *kept;
+}
+static thread_local bool puts_off = false;
+
 class Program {
  public:
-  explicit Program(cudaStream_t stream) : stream_(stream) {}
+  Program(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
   ~Program() {
     if (at_) cudaFreeAsync(at_, stream_);
-    if (launch) cudaGraphExecDestroy(launch);  // after what runs just now
+    if (launch && !puts_off) cudaGraphExecDestroy(launch);  // after what runs just now
+    if (!launch || !puts_off) return;
+    const std::lock_guard lock(later().mutex);
+    later().dead.push_back(launch);
+    later().any = true;
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -40,9 +59,12 @@ class Program {
   size_t tiles = 0;
   LandingProgram landing{};
   SumProgram sum{};
-  cudaGraphExec_t launch = nullptr;  // of copies
+  std::vector<CopyCall> copies;
+  std::atomic<cudaGraphExec_t> launch = nullptr;  // of the copies; null: put off
+  void make_graph();
 
  private:
+  int device_;
   cudaStream_t stream_;
   void* at_ = nullptr;
 };
@@ -121,24 +143,60 @@ Stream::~Stream() {
   if (state_->stream) cudaStreamDestroy(state_->stream);
 }
 
-// A graph: a copy that is issued by itself costs the host some microseconds.
-std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
-  auto program = std::make_shared<Program>(state_->stream);
+// A copy that is issued by itself costs the host some microseconds.
+void Program::make_graph() {
+  const Use use(device_);
   cudaGraph_t graph = nullptr;
   check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
   const std::unique_ptr<CUgraph_st, void (*)(cudaGraph_t)> kept(
       graph, [](cudaGraph_t g) { cudaGraphDestroy(g); });
   cudaGraphNode_t last = nullptr;
-  for (const CopyCall& c : calls) {
+  for (const CopyCall& c : copies) {
     cudaGraphNode_t node = nullptr;
     check(cudaGraphAddMemcpyNode1D(&node, graph, last ? &last : nullptr, last ? 1 : 0, c.dst, c.src,
                                    c.bytes, cudaMemcpyDefault),
           "cudaGraphAddMemcpyNode1D");
     last = node;
   }
-  check(cudaGraphInstantiate(&program->launch, graph, 0), "cudaGraphInstantiate");
-  check(cudaGraphUpload(program->launch, state_->stream), "cudaGraphUpload");
+  cudaGraphExec_t made = nullptr;
+  check(cudaGraphInstantiate(&made, graph, 0), "cudaGraphInstantiate");
+  launch = made;
+  check(cudaGraphUpload(made, stream_), "cudaGraphUpload");
+}
+
+std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
+  auto program = std::make_shared<Program>(state_->device, state_->stream);
+  program->copies = calls;
+  if (!puts_off) {
+    program->make_graph();
+    return program;
+  }
+  const std::lock_guard lock(later().mutex);
+  later().graphs.push_back(program);
+  later().any = true;
   return program;
+}
+
+void put_off_graphs() { puts_off = true; }
+
+void make_up() {
+  if (!later().any.exchange(false)) return;
+  std::vector<std::weak_ptr<Program>> graphs;
+  std::vector<cudaGraphExec_t> dead;
+  {
+    const std::lock_guard lock(later().mutex);
+    graphs.swap(later().graphs);
+    dead.swap(later().dead);
+  }
+  for (cudaGraphExec_t graph : dead) cudaGraphExecDestroy(graph);
+  for (const auto& weak : graphs) {
+    const auto program = weak.lock();
+    if (!program) continue;
+    try {
+      program->make_graph();
+    } catch (const Error&) {  // its copies go on one by one, and say what is wrong
+    }
+  }
 }
 
 std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
@@ -155,7 +213,7 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
   }
   Image image;
   const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), dst_at = image.add(dst);
-  auto program = std::make_shared<Program>(state_->stream);
+  auto program = std::make_shared<Program>(state_->device, state_->stream);
   program->upload(image.bytes());
   program->tiles = tiles.size();
   program->landing = {program->at<Tile>(tiles_at), program->at<LandingPiece>(pieces_at),
@@ -176,7 +234,7 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   Image image;
   const size_t tiles_at = image.add(tiles), pieces_at = image.add(all), rows_at = image.add(rows),
                groups_at = image.add(groups);
-  auto program = std::make_shared<Program>(state_->stream);
+  auto program = std::make_shared<Program>(state_->device, state_->stream);
   program->upload(image.bytes());
   program->sums = true;
   program->tiles = tiles.size();
@@ -194,7 +252,12 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
 }
 
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas) {
-  if (program.launch) check(cudaGraphLaunch(program.launch, state_->stream), "cudaGraphLaunch");
+  if (const cudaGraphExec_t graph = program.launch)
+    check(cudaGraphLaunch(graph, state_->stream), "cudaGraphLaunch");
+  else
+    for (const CopyCall& c : program.copies)
+      check(cudaMemcpyAsync(c.dst, c.src, c.bytes, cudaMemcpyDefault, state_->stream),
+            "cudaMemcpyAsync");
   const size_t wave = static_cast<size_t>(ctas);
   for (size_t first = 0; first < program.tiles; first += wave) {
     const int count = static_cast<int>(std::min(wave, program.tiles - first));

@@ -80,6 +80,7 @@ int devices(std::string* why) {
   return count > 0 ? count : 0;
 }
 bool in_use() { return devices(nullptr) > 0; }
+bool loads_lazily() { return false; }
 int current() { return current_device; }
 std::string name(int device) { return "emulated device " + std::to_string(device); }
 Uuid uuid(int device) {
@@ -253,6 +254,9 @@ bool Stream::reached(uint64_t mark) {
 }
 
 void Stream::drain() { state_->finish(state_->marks + 1); }
+
+void put_off_graphs() {}
+void make_up() {}
 
 // The default stream is the caller's own thread.
 static void submit(UserStream stream, std::function<void()> work) {

@@ -22,6 +22,8 @@ const char* built();  // "cuda", "emulated", "none"
 // Devices of this process; 0 where there are none, `why` then says so.  Never throws.
 int devices(std::string* why = nullptr);
 bool in_use();  // this process has loaded CUDA.  Loads nothing
+// Kernels are loaded at their first launch, which waits for all streams and holds up all threads.
+bool loads_lazily();
 int current();  // of this thread
 std::string name(int device);
 using Uuid = std::array<unsigned char, 16>;
@@ -118,6 +120,13 @@ class Stream {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Making and destroying graphs, pinning memory and loading kernels wait while another thread waits
+// inside the driver, as a copy of pageable memory does, or a launch into a full queue; that may be
+// for a stream that waits for Tide.  A thread that drives such streams puts graphs off: their
+// copies are issued one by one until a thread of the user's makes up for it.
+void put_off_graphs();  // on this thread, from now on
+void make_up();
 
 // A stream of the user's.
 using UserStream = void*;

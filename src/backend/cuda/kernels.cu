@@ -308,7 +308,7 @@ void load_kernels() {
   cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(landing));
   for (Dtype in : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
     for (Dtype acc : {Dtype::fp32, Dtype::fp64})
-      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32})
+      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
         cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel_for(in, acc, out)));
 }
 

@@ -3,6 +3,7 @@
 #include "backend/cuda/lower.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "backend/host/host.hpp"
 #include "core/error.hpp"
@@ -49,11 +50,13 @@ std::vector<const void*> addresses_of(const Work& work) {
 }
 
 // Between memories of one device no copy engine is at work, whatever call is made: there a landing
-// is a kernel of few thread blocks.  Everything else is left to the copy engines.
+// is a kernel of few thread blocks.  Everything else is left to the copy engines; but many small
+// pieces for other devices, each of which would cost an engine two microseconds, go by the kernel.
+constexpr size_t small_bytes = size_t{32} << 10, few_small = 16;
 Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream) {
   Lowered result;
   std::vector<CopyCall> copies, spread;
-  std::vector<Landing> landings;
+  std::vector<Landing> landings, small;
   std::vector<Summing> zeros;
   work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
     const size_t p = static_cast<size_t>(piece.param);
@@ -102,11 +105,20 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
           spread.push_back({to, landing.dst.front(), bytes});
     } else {
       for (void* to : dst)
-        if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
+        if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end()) {
           copies.push_back({to, src, bytes});
+          if (bytes <= small_bytes && from_here && device_of(to) >= 0)
+            small.push_back({src, piece.elems, full, full, {to}});
+        }
     }
     if (!landing.dst.empty()) landings.push_back(std::move(landing));
   });
+  if (small.size() > few_small) {
+    std::erase_if(copies, [&](const CopyCall& c) {
+      return c.bytes <= small_bytes && device_of(c.src) == device && device_of(c.dst) >= 0;
+    });
+    std::move(small.begin(), small.end(), std::back_inserter(landings));
+  }
   if (!copies.empty()) result.copies = stream.copies(copies);
   if (!spread.empty()) result.spread = stream.copies(spread);
   if (!landings.empty()) result.landing = stream.landing(landings);

@@ -15,6 +15,7 @@ int devices(std::string* why) {
   return 0;
 }
 bool in_use() { return false; }
+bool loads_lazily() { return false; }
 int current() { refuse(); }
 std::string name(int) { refuse(); }
 Uuid uuid(int) { refuse(); }
@@ -40,6 +41,8 @@ uint64_t Stream::mark() { return 0; }
 void Stream::follow(Stream&) {}
 bool Stream::reached(uint64_t) { return true; }
 void Stream::drain() {}
+void put_off_graphs() {}
+void make_up() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
 void hold_until(UserStream, const uint32_t*, uint32_t) { refuse(); }
 bool capturing(UserStream) { return false; }
