@@ -15,7 +15,8 @@ const char* const footer =
     "\n"
     "Examples:\n"
     "  mpirun -n 4 tide-train --epochs 5\n"
-    "  mpirun -n 8 tide-train --sharded --checkpoint ocean.ckpt --out ocean\n"
+    "  mpirun -n 8 tide-train --sharded --checkpoint ocean.safetensors --out ocean\n"
+    "  mpirun -n 4 tide-train --sharded --mode slot-reuse --prefetch 2 --replicas 2 --clip 1\n"
     "  mpirun -n 4 tide-train --data my.nc --vars T,S --width 512 --tolerance 2";
 
 void declare_data(CLI::App& app, Options& o) {
@@ -63,8 +64,46 @@ void declare_training(CLI::App& app, Options& o) {
   app.add_option("--weight-decay", o.weight_decay, "AdamW's decay, on weights only")
       ->check(tools::non_negative_number)
       ->capture_default_str();
+  app.add_option("--clip", o.clip, "Largest norm of the gradient; 0: any")
+      ->check(tools::non_negative_number)
+      ->capture_default_str();
   app.add_option("--seed", o.seed, "Of the initial weights and of the order of samples")
       ->capture_default_str();
+}
+
+void declare_sharding(CLI::App& app, Options& o) {
+  const std::map<std::string, bool> modes = {{"in-place", false}, {"slot-reuse", true}};
+  const std::map<std::string, bool> collectives = {{"tide", false}, {"stock", true}};
+  app.add_option("--mode", o.slot_reuse, "Of the pipeline: in-place (default) or slot-reuse")
+      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case))
+      ->type_name("MODE")
+      ->group("Sharding");
+  app.add_option("--prefetch", o.prefetch, "Visits that a layer is gathered ahead")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->group("Sharding");
+  app.add_option("--replicas", o.replicas,
+                 "Copies of the sharded model, on as many parts of the ranks")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str()
+      ->group("Sharding");
+  app.add_flag("--node-shared", o.node_shared,
+               "Keep the gathered layers once per node (tide_share = node; in-place only)")
+      ->group("Sharding");
+  app.add_option("--collectives", o.stock,
+                 "tide (default), or stock: a baseline with MPI_Allgather and MPI_Reduce_scatter")
+      ->transform(CLI::CheckedTransformer(collectives, CLI::ignore_case))
+      ->type_name("NAME")
+      ->group("Sharding");
+}
+
+// What one option alone does not show.
+std::string contradiction(const Options& o) {
+  if (o.node_shared && o.slot_reuse)
+    return "--node-shared works with --mode in-place only: leave one of the two out";
+  if (o.stock && (o.node_shared || o.slot_reuse || o.replicas > 1))
+    return "--collectives stock has no --mode, --replicas or --node-shared: leave them out";
+  return "";
 }
 
 void declare_output(CLI::App& app, Options& o) {
@@ -79,6 +118,7 @@ void declare_output(CLI::App& app, Options& o) {
   app.add_option("--out", o.out, "Prefix of the .csv, .gp and .png files")
       ->type_name("PATH")
       ->capture_default_str();
+  app.add_flag("--step-log", o.step_log, "Write the loss of every step to OUT.steps.csv");
   app.add_flag("!--no-plot", o.plot, "Draw nothing");
   app.add_option("--tolerance", o.tolerance_percent,
                  "With both models: exit 1 if the final validation losses differ by more percent")
@@ -102,13 +142,12 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
   auto* other = app.add_flag("--reference", reference, "Train the unsharded model only");
   both->excludes(one)->excludes(other);
   one->excludes(other);
-  app.add_flag("--node-shared", o.node_shared,
-               "Keep the gathered layer once per node (tide_share = node)");
   declare_data(app, o);
   declare_training(app, o);
+  declare_sharding(app, o);
   declare_output(app, o);
-  const tools::Parsed parsed = tools::parse(app, argc, argv);
-  o.mode = sharded ? Mode::sharded : reference ? Mode::reference : Mode::compare;
+  const tools::Parsed parsed = tools::parse(app, argc, argv, [&] { return contradiction(o); });
+  o.models = sharded ? Models::sharded : reference ? Models::reference : Models::compare;
   return parsed;
 }
 

@@ -10,7 +10,7 @@
 
 namespace train {
 
-enum class Mode { compare, sharded, reference };
+enum class Models { compare, sharded, reference };
 enum class Activation { silu, gelu, tanh };
 
 struct Options {
@@ -23,13 +23,18 @@ struct Options {
   int depth = 4;  // hidden layers
   Activation activation = Activation::silu;
 
-  Mode mode = Mode::compare;
-  bool node_shared = false;  // one copy of the gathered layer per node
+  Models models = Models::compare;
+  bool stock = false;        // stock collectives instead of Tide
+  bool slot_reuse = false;   // the pipeline's mode
+  int prefetch = 1;          // visits
+  int replicas = 1;          // of the sharded model
+  bool node_shared = false;  // one copy of the gathered layers per node
   int batch = 1024;          // over all ranks
   int epochs = 20;
   int64_t steps = 0;  // 0: epochs decide
   double lr = 3e-3;
   double weight_decay = 1e-2;
+  double clip = 0;  // largest norm of the gradient; 0: any
   uint64_t seed = 1;
 
   std::string checkpoint;
@@ -38,6 +43,7 @@ struct Options {
 
   std::string out = "tide-train";
   bool plot = true;
+  bool step_log = false;
   double tolerance_percent = 0;  // compare: larger differences are a failure; 0: never
 };
 
