@@ -18,6 +18,7 @@
 #include "field_task.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "text_task.hpp"
 #include "tool.hpp"
 #include "trainer.hpp"
 
@@ -179,12 +180,31 @@ void write_results(const Run& run, bool whole, const Samples* samples) {
 
 using MakeWeights = std::function<std::unique_ptr<Weights>(const Architecture&)>;
 
-std::unique_ptr<Trainer> make_trainer(MPI_Comm comm, const Samples& samples, const Options& options,
+// What there is to learn: fields, or a text.
+struct Source {
+  std::unique_ptr<Samples> samples;
+  Text text;
+  int ranks = 1;
+  Source(MPI_Comm comm, const Options& o) {
+    MPI_Comm_size(comm, &ranks);
+    if (o.text.empty())
+      samples =
+          std::make_unique<Samples>(read_grid_once(comm, o.data, o.vars), o.holdout, o.harmonics);
+    if (o.model == Model::transformer)
+      text = o.text.empty() ? field_tracks(*samples, o.data) : read_text(comm, o.text);
+  }
+  std::unique_ptr<Task> make_task(const Options& o) const {
+    if (o.model == Model::transformer) return std::make_unique<TextTask>(text, o, ranks);
+    return std::make_unique<FieldTask>(*samples, o);
+  }
+};
+
+std::unique_ptr<Trainer> make_trainer(MPI_Comm comm, const Source& source, const Options& options,
                                       const char* name, const MakeWeights& make) {
   MPI_Barrier(comm);  // so that shared memory is counted alike
   const int64_t before = proportional_set();
   MPI_Barrier(comm);
-  std::unique_ptr<Task> task = std::make_unique<FieldTask>(samples, options);
+  std::unique_ptr<Task> task = source.make_task(options);
   std::unique_ptr<Weights> weights = make(task->architecture());
   auto trainer =
       std::make_unique<Trainer>(comm, options, std::move(task), std::move(weights), name);
@@ -193,26 +213,25 @@ std::unique_ptr<Trainer> make_trainer(MPI_Comm comm, const Samples& samples, con
   return trainer;
 }
 
-std::vector<std::unique_ptr<Trainer>> make_trainers(MPI_Comm comm, const Samples& samples,
+std::vector<std::unique_ptr<Trainer>> make_trainers(MPI_Comm comm, const Source& source,
                                                     const Options& o) {
   std::vector<std::unique_ptr<Trainer>> trainers;
   if (o.models != Models::reference)
     trainers.push_back(
-        make_trainer(comm, samples, o, "sharded", [&](const Architecture& architecture) {
+        make_trainer(comm, source, o, "sharded", [&](const Architecture& architecture) {
           return o.stock ? make_stock(comm, architecture) : make_sharded(comm, architecture, o);
         }));
   if (o.models != Models::sharded)
     trainers.push_back(make_trainer(
-        comm, samples, o, "reference",
+        comm, source, o, "reference",
         [&](const Architecture& architecture) { return make_replicated(comm, architecture); }));
   return trainers;
 }
 
 // Collective; the exit code.  draw_later: there is a picture to draw.
 int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
-  const Samples samples(read_grid_once(comm, options.data, options.vars), options.holdout,
-                        options.harmonics);
-  const auto owned = make_trainers(comm, samples, options);
+  const Source source(comm, options);
+  const auto owned = make_trainers(comm, source, options);
   Run run{comm, 0, 1, options, {}};
   MPI_Comm_rank(comm, &run.rank);
   MPI_Comm_size(comm, &run.ranks);
@@ -231,7 +250,7 @@ int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
   print_columns(run);
   const bool whole = train_all(run);
   const bool close = !whole || print_result(run);
-  write_results(run, whole, &samples);
+  write_results(run, whole, options.model == Model::perceptron ? source.samples.get() : nullptr);
   *draw_later = whole && options.plot && run.rank == 0;
   return close ? 0 : 1;
 }

@@ -17,6 +17,7 @@ const char* const footer =
     "  mpirun -n 4 tide-train --epochs 5\n"
     "  mpirun -n 8 tide-train --sharded --checkpoint ocean.safetensors --out ocean\n"
     "  mpirun -n 4 tide-train --sharded --mode slot-reuse --prefetch 2 --replicas 2 --clip 1\n"
+    "  mpirun -n 4 tide-train --model transformer --text /usr/share/common-licenses/GPL-3\n"
     "  mpirun -n 4 tide-train --data my.nc --vars T,S --width 512 --tolerance 2";
 
 void declare_data(CLI::App& app, Options& o) {
@@ -42,15 +43,15 @@ void declare_data(CLI::App& app, Options& o) {
 void declare_training(CLI::App& app, Options& o) {
   const std::map<std::string, Activation> names = {
       {"silu", Activation::silu}, {"gelu", Activation::gelu}, {"tanh", Activation::tanh}};
-  app.add_option("--width", o.width, "Width of the hidden layers")
+  app.add_option("--width", o.width, "Width of the hidden layers; of a transformer (64)")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  app.add_option("--depth", o.depth, "Number of hidden layers")
+  app.add_option("--depth", o.depth, "Number of hidden layers; of a transformer's blocks (2)")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--activation", o.activation, "silu (default), gelu or tanh")
       ->transform(CLI::CheckedTransformer(names, CLI::ignore_case));
-  app.add_option("--batch", o.batch, "Samples per step, over all ranks")
+  app.add_option("--batch", o.batch, "Samples, or sequences (32), per step, over all ranks")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   auto* epochs = app.add_option("--epochs", o.epochs, "Passes over the training cells");
@@ -69,6 +70,36 @@ void declare_training(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--seed", o.seed, "Of the initial weights and of the order of samples")
       ->capture_default_str();
+}
+
+void declare_model(CLI::App& app, Options& o) {
+  const std::map<std::string, Model> models = {{"perceptron", Model::perceptron},
+                                               {"transformer", Model::transformer}};
+  app.add_option("--model", o.model,
+                 "perceptron (default): fields as functions of place and season; transformer: the "
+                 "next byte of --text, or the next value of the first of --vars along latitudes")
+      ->transform(CLI::CheckedTransformer(models, CLI::ignore_case))
+      ->type_name("NAME")
+      ->group("Model");
+  app.add_option("--text", o.text, "Any file, for the transformer")
+      ->type_name("FILE")
+      ->group("Model");
+  app.add_option("--context", o.context, "Tokens that the transformer sees")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group("Model");
+  app.add_option("--heads", o.heads, "Of the transformer's attention")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group("Model");
+}
+
+// A transformer is smaller by default, and its batch counts sequences.
+void set_defaults(const CLI::App& app, Options& o) {
+  if (o.model != Model::transformer) return;
+  if (app.count("--width") == 0) o.width = 64;
+  if (app.count("--depth") == 0) o.depth = 2;
+  if (app.count("--batch") == 0) o.batch = 32;
 }
 
 void declare_sharding(CLI::App& app, Options& o) {
@@ -103,6 +134,10 @@ std::string contradiction(const Options& o) {
     return "--node-shared works with --mode in-place only: leave one of the two out";
   if (o.stock && (o.node_shared || o.slot_reuse || o.replicas > 1))
     return "--collectives stock has no --mode, --replicas or --node-shared: leave them out";
+  if (!o.text.empty() && o.model != Model::transformer)
+    return "--text is for --model transformer: give both";
+  if (o.model == Model::transformer && o.width % o.heads != 0)
+    return "--width is no multiple of --heads: change one of the two";
   return "";
 }
 
@@ -144,9 +179,13 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
   one->excludes(other);
   declare_data(app, o);
   declare_training(app, o);
+  declare_model(app, o);
   declare_sharding(app, o);
   declare_output(app, o);
-  const tools::Parsed parsed = tools::parse(app, argc, argv, [&] { return contradiction(o); });
+  const tools::Parsed parsed = tools::parse(app, argc, argv, [&] {
+    set_defaults(app, o);
+    return contradiction(o);
+  });
   o.models = sharded ? Models::sharded : reference ? Models::reference : Models::compare;
   return parsed;
 }

@@ -11,6 +11,7 @@
 namespace train {
 
 enum class Models { compare, sharded, reference };
+enum class Model { perceptron, transformer };
 enum class Activation { silu, gelu, tanh };
 
 struct Options {
@@ -19,8 +20,11 @@ struct Options {
   double holdout = 0.1;  // part of the grid cells kept for validation
   int harmonics = 8;     // of longitude and of latitude; the season has at most three
 
+  Model model = Model::perceptron;
+  std::string text;  // the transformer's; empty: a field of the data
+  int context = 64, heads = 4;
   int width = 256;
-  int depth = 4;  // hidden layers
+  int depth = 4;  // hidden layers, or blocks
   Activation activation = Activation::silu;
 
   Models models = Models::compare;
@@ -29,7 +33,7 @@ struct Options {
   int prefetch = 1;          // visits
   int replicas = 1;          // of the sharded model
   bool node_shared = false;  // one copy of the gathered layers per node
-  int batch = 1024;          // over all ranks
+  int batch = 1024;          // over all ranks: samples, or sequences
   int epochs = 20;
   int64_t steps = 0;  // 0: epochs decide
   double lr = 3e-3;
