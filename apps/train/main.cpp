@@ -222,9 +222,10 @@ std::vector<std::unique_ptr<Trainer>> make_trainers(MPI_Comm comm, const Source&
           return o.stock ? make_stock(comm, architecture) : make_sharded(comm, architecture, o);
         }));
   if (o.models != Models::sharded)
-    trainers.push_back(make_trainer(
-        comm, source, o, "reference",
-        [&](const Architecture& architecture) { return make_replicated(comm, architecture); }));
+    trainers.push_back(
+        make_trainer(comm, source, o, "reference", [&](const Architecture& architecture) {
+          return make_replicated(comm, architecture, o.exact_reference);
+        }));
   return trainers;
 }
 
@@ -245,7 +246,7 @@ int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
   if (resumed)
     say(run, "continued from {}: epoch {}, step {}\n", options.checkpoint,
         run.trainers[0]->state().epoch, run.trainers[0]->state().step);
-  else if (run.trainers.size() == 2)
+  else if (run.trainers.size() == 2 && !options.exact_reference)
     compare_gradients(run);
   print_columns(run);
   const bool whole = train_all(run);

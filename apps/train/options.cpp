@@ -177,6 +177,8 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
   auto* other = app.add_flag("--reference", reference, "Train the unsharded model only");
   both->excludes(one)->excludes(other);
   one->excludes(other);
+  app.add_flag("--exact-reference", o.exact_reference,
+               "The reference computes with fp32 weights, instead of bf16 as the sharded model");
   declare_data(app, o);
   declare_training(app, o);
   declare_model(app, o);

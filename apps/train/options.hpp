@@ -28,12 +28,13 @@ struct Options {
   Activation activation = Activation::silu;
 
   Models models = Models::compare;
-  bool stock = false;        // stock collectives instead of Tide
-  bool slot_reuse = false;   // the pipeline's mode
-  int prefetch = 1;          // visits
-  int replicas = 1;          // of the sharded model
-  bool node_shared = false;  // one copy of the gathered layers per node
-  int batch = 1024;          // over all ranks: samples, or sequences
+  bool stock = false;            // stock collectives instead of Tide
+  bool slot_reuse = false;       // the pipeline's mode
+  int prefetch = 1;              // visits
+  int replicas = 1;              // of the sharded model
+  bool exact_reference = false;  // its weights are not rounded to bf16
+  bool node_shared = false;      // one copy of the gathered layers per node
+  int batch = 1024;              // over all ranks: samples, or sequences
   int epochs = 20;
   int64_t steps = 0;  // 0: epochs decide
   double lr = 3e-3;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference: every rank keeps all of the model.  Forward and backward see the same
-// bf16-rounded weights as the sharded model; gradients are averaged in fp32 by MPI_Allreduce.
+// The reference: every rank keeps all of the model.  Unless it is to be exact, forward and
+// backward see the same bf16-rounded weights as the sharded model; gradients are averaged in fp32
+// by MPI_Allreduce.
 #include "bf16.hpp"
 #include "weights.hpp"
 
@@ -10,15 +11,15 @@ namespace {
 
 class Replicated : public Weights {
  public:
-  Replicated(MPI_Comm comm, const Architecture& architecture)
-      : Weights(comm, MPI_COMM_SELF, architecture, "reference.") {}
+  Replicated(MPI_Comm comm, const Architecture& architecture, bool exact)
+      : Weights(comm, MPI_COMM_SELF, architecture, "reference."), exact_(exact) {}
 
  private:
   void load(int layer, bool, float* const* values) override {
     for (size_t p = 0; values && p < layers()[layer].tensors.size(); ++p) {
       const Piece& piece = pieces_of(layer)[p];
       for (int64_t e = 0; e < piece.own_elems(); ++e)
-        values[p][e] = from_bf16(to_bf16(piece.master[e]));
+        values[p][e] = exact_ ? piece.master[e] : from_bf16(to_bf16(piece.master[e]));
     }
   }
 
@@ -40,12 +41,15 @@ class Replicated : public Weights {
       for (int64_t e = 0; e < elems; ++e) piece.grad[e] /= float(ranks);
     }
   }
+
+  bool exact_;
 };
 
 }  // namespace
 
-std::unique_ptr<Weights> make_replicated(MPI_Comm comm, const Architecture& architecture) {
-  return std::make_unique<Replicated>(comm, architecture);
+std::unique_ptr<Weights> make_replicated(MPI_Comm comm, const Architecture& architecture,
+                                         bool exact) {
+  return std::make_unique<Replicated>(comm, architecture, exact);
 }
 
 }  // namespace train

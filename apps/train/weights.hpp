@@ -107,7 +107,8 @@ class Weights {
 std::unique_ptr<Weights> make_sharded(MPI_Comm comm, const Architecture& architecture,
                                       const Options& options);
 std::unique_ptr<Weights> make_stock(MPI_Comm comm, const Architecture& architecture);
-std::unique_ptr<Weights> make_replicated(MPI_Comm comm, const Architecture& architecture);
+std::unique_ptr<Weights> make_replicated(MPI_Comm comm, const Architecture& architecture,
+                                         bool exact);
 
 /// The same values on any number of ranks, sharded or not.
 void initialise(Weights& weights, uint64_t seed);
