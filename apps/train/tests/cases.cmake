@@ -232,6 +232,20 @@ function(case_fortran)
   endif()
 endfunction()
 
+# The script's numbers: what is learnt does not depend on sharding, but on the seed.
+function(case_equivalence)
+  execute_process(COMMAND ${PYTHON} ${SCRIPT} --steps 60 --window 10 --limit 1 --launch "${MPIEXEC} ${NUMPROC} 2"
+    --program ${TRAIN} -- --data ${WORK}/grid.nc --width 24 --depth 2 --batch 128 --vars WARM,PACKED
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code TIMEOUT 120)
+  set(out "${out}${err}")
+  expect_success()
+  expect_text("slot-reuse.*seed 2, against replicated fp32: 0[.][0-9]+ %.*the same to the last digit")
+  string(REGEX MATCH "against seed 2, replicated fp32: ([0-9]+)[.]" match "${out}")
+  if(NOT CMAKE_MATCH_1 GREATER 0)
+    message(FATAL_ERROR "two seeds learn the same:\n${out}")
+  endif()
+endfunction()
+
 # A signal to one rank, amid an epoch: all ranks save and exit 0; going on changes no bit.
 function(case_signal)
   set(run ${small} --epochs 12 --batch 64 --checkpoint-every 1)
