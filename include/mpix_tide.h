@@ -64,8 +64,8 @@
    Threads: with MPI_THREAD_MULTIPLE different threads may use different communicators.  One
    group used by two threads at once is refused (REQUEST, local).
 
-   Not in this version: the stream-ordered forms (..._enqueue) and device memory.  They are
-   declared, return MPIX_TIDE_ERR_UNSUPPORTED and do nothing.  */
+   Devices: blocking, nonblocking and persistent calls take complete inputs: synchronise first.  The
+   forms with a stream take what the stream has been given before them.  */
 #ifndef MPIX_TIDE_H
 #define MPIX_TIDE_H
 
@@ -404,7 +404,18 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const
    Errors of the calls that start: ARG, local: not a group, request is NULL.  REQUEST, local: the
      group has an active operation.  Errors of the operation, as of its blocking form, come from the
      wait or test that completes it, on all ranks.
-   The enqueue forms are not in this version: UNSUPPORTED, local. */
+
+   On a stream (a cudaStream_t, or NULL for the default one): the enqueue forms return at once.  A
+   call enters once its stream has done what it was given before, on every rank; what the stream is
+   given afterwards sees the outputs and may overwrite the inputs.  The host may run ahead: a group
+   takes any number of such calls, but no other until they are over.  In the communicator's order
+   they stand where the host made them: on the same place on all ranks.
+   Memory is not freed before the stream has passed.  A thread of Tide's drives the calls, as with
+   tide_progress = thread, and keeps tide_timeout.  An error found later than here is told on all
+   ranks by MPIX_Tide_group_async_error; the stream goes on, outputs are undefined.
+   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, the stream is
+     being captured into a graph, or there are several nodes and MPI is without MPI_THREAD_MULTIPLE.
+     DEVICE, local: the device failed. */
 
 /* Starts an all-gather or a reduce-scatter and returns.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],
@@ -423,8 +434,7 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter_init(const void* const* grads, void* 
                                                 MPIX_Tide_group group, MPI_Info info,
                                                 MPIX_Tide_request* request);
 
-/* Puts the operation on a stream (a cudaStream_t): what follows it there sees the results.
-   Collective. */
+/* Puts the operation on a stream, as said above.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_allgather_enqueue(const void* const* shards, void* const params[],
                                               MPIX_Tide_group group, void* stream);
 MPIX_TIDE_API int MPIX_Tide_reduce_scatter_enqueue(const void* const* grads, void* const shards[],
@@ -453,8 +463,11 @@ MPIX_TIDE_API int MPIX_Tide_waitall(int count, MPIX_Tide_request requests[]);
 MPIX_TIDE_API int MPIX_Tide_wait_inputs(MPIX_Tide_request* request);
 MPIX_TIDE_API int MPIX_Tide_test_inputs(MPIX_Tide_request* request, int* flag);
 
-/* The same on a stream: starts a persistent request in stream order; lets a stream wait for its
-   inputs, or for all of it. */
+/* The same on a stream.  Starts an inactive persistent request in stream order.  Lets a stream wait
+   until the inputs of a request, however it was started, have been read; or until it is over, which
+   ends its active time for the host, too: a nonblocking one is freed and set to
+   MPIX_TIDE_REQUEST_NULL.  A request that was started on a stream may also be completed by
+   MPIX_Tide_wait.  Collective as starting and waiting are. */
 MPIX_TIDE_API int MPIX_Tide_start_enqueue(MPIX_Tide_request* request, void* stream);
 MPIX_TIDE_API int MPIX_Tide_wait_inputs_enqueue(MPIX_Tide_request* request, void* stream);
 MPIX_TIDE_API int MPIX_Tide_wait_enqueue(MPIX_Tide_request* request, void* stream);
@@ -474,8 +487,8 @@ MPIX_TIDE_API int MPIX_Tide_request_free(MPIX_Tide_request* request);
      thread, or MPI without MPI_THREAD_MULTIPLE. */
 MPIX_TIDE_API int MPIX_Tide_request_mpi(MPIX_Tide_request request, MPI_Request* mpi_request);
 
-/* Tells the first failure of enqueued work as an error code, MPI_SUCCESS if there was none.
-   Local; sticky. */
+/* Tells the first failure of calls on a stream as an error code (MPIX_Tide_error_message then has
+   its text), MPI_SUCCESS if there was none.  Local; sticky. */
 MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
 
 /* ---- Training pipeline ---------------------------------------------------------------------
@@ -524,8 +537,14 @@ MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
    call that awaits it (gather, or finish for reductions); then the micro-batch is over: gather,
    release, grads and reduce return it again, finish completes what is under way and returns it once
    more, and the next begin starts afresh, without the gradients that had been accumulated.
-   Everywhere: ARG, local: not a pipeline, or layer out of range.  UNSUPPORTED, local: stream is not
-   NULL (device memory is not in this version).  REQUEST, local: used by another thread. */
+   Streams.  With NULL a call waits, on the host, for what it says.  With a stream nothing waits but
+   the stream: parameters may be read, and gradients added to, by what the stream is given after
+   gather and grads; release and reduce come after what it was given before; after finish, what
+   follows in the stream may use grad_shards and change the shards.  Errors of operations then come
+   from MPIX_Tide_group_async_error.  Slots are device memory (mpi_memory_alloc_kinds = cuda:device
+   in info), as are shards. Everywhere: ARG, local: not a pipeline, or layer out of range.
+   UNSUPPORTED, local: a stream, and slots that are not device memory, or what
+   MPIX_Tide_allgather_enqueue says.  REQUEST, local: used by another thread. */
 
 /* Makes a pipeline and plans its memory, which the first MPIX_Tide_pipeline_begin takes.
    Collective over the groups' communicator.
@@ -565,7 +584,7 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer
    the memory when it is called first, and anew at the first MPIX_TIDE_NO_SYNC.
      flags   in  0, or MPIX_TIDE_NO_SYNC: nothing is reduced, gradients stay where they are and the
                  next micro-batch adds to them; the same on all ranks
-     stream  in  NULL
+     stream  in  NULL, or a stream
    Errors: ARG, local: flags.  REQUEST, local: a micro-batch is under way; all, where memory is
      taken: a layer is not bound.  NO_MEM, all. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream);
@@ -574,7 +593,7 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flag
    begins the next visit.
      layer   in   that of the next visit
      params  out  [nparams] all rows of each parameter, gathered type; NULL where it has no elements
-     stream  in   NULL */
+     stream  in   NULL, or a stream */
 MPIX_TIDE_API int MPIX_Tide_pipeline_gather(MPIX_Tide_pipeline pipeline, int layer, void* params[],
                                             void* stream);
 
@@ -586,7 +605,7 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_release(MPIX_Tide_pipeline pipeline, int la
      layer   in   that of this backward visit, not frozen
      grads   out  [nparams] all rows of each gradient, gradient type; NULL where it has no elements
                   or the parameter is NOGRAD
-     stream  in   NULL */
+     stream  in   NULL, or a stream */
 MPIX_TIDE_API int MPIX_Tide_pipeline_grads(MPIX_Tide_pipeline pipeline, int layer, void* grads[],
                                            void* stream);
 
@@ -595,17 +614,18 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_grads(MPIX_Tide_pipeline pipeline, int laye
    Collective.
      layer                 in  that of this backward visit
      out_dtype, op, scale  in  as of MPIX_Tide_reduce_scatter; they may change from step to step
-     stream                in  NULL
+     stream                in  NULL, or a stream
    Errors: bad out_dtype, op or scale come from finish, on all ranks. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_reduce(MPIX_Tide_pipeline pipeline, int layer, int out_dtype,
                                             int op, double scale, void* stream);
 
 /* Ends a micro-batch: waits for all that is under way.  Collective.  On return grad_shards are
-   complete and peers touch no memory of this pipeline. */
+   complete and peers touch no memory of this pipeline; with a stream, when it has come so far. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* stream);
 
 /* Frees a pipeline with its slots and sets *pipeline to MPIX_TIDE_PIPELINE_NULL.  Local, at any
    time on all ranks: operations that are under way go on and keep their memory until they end.
+   Waits until the stream of the last finish has passed that.
    Errors: ARG, local: null or not a pipeline. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
 
@@ -637,8 +657,9 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
      intercommunicator.  REQUEST, local: such an operation is active.  ARG, all: bad op or dtype,
      scale is NaN.  BUFFER, all: NULL or not aligned for a piece that is not empty, or two pieces
      overlap.  UNSUPPORTED, all: a UINT8 shard.  MISMATCH, all: ranks of replica differ in group,
-     rows, dtype, op or scale.  Here "all" is all ranks of replica.  The enqueue form is
-     UNSUPPORTED, local. */
+     rows, dtype, op or scale.  Here "all" is all ranks of replica.  BUFFER, all: shards in device
+     memory where those of the first call were not, or the other way round.
+   The form with a stream: as MPIX_Tide_allgather_enqueue; its set-up waits on the host. */
 MPIX_TIDE_API int MPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op, double scale,
                                               MPIX_Tide_group group, MPI_Comm replica);
 MPIX_TIDE_API int MPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op,
@@ -821,8 +842,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
                                that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
                                Default: the nearest
-     tide_sum_ctas             thread blocks of a sum on a device (default 16), and
-     tide_landing_ctas         of a landing between ranks that share one (default 4)
+     tide_sum_ctas             thread blocks of a sum on a device (default 16)
+     tide_landing_ctas         thread blocks of a landing between ranks that share a device (4)
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
      tide_landing_bytes_per_s  for devices: accepted, without effect in this version

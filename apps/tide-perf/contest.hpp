@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/session.hpp"
 #include "group.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
@@ -32,6 +33,8 @@ struct Workload {
   Storage grads, reduced;  // reduce-scatter: input, output
   Storage own_params;      // the baselines' parameters: private, also where Tide's are shared
   Storage own_reduced;     // the baselines' shards
+
+  const gpu::Session* gpu = nullptr;  // the devices of the run
 
   int out_of(int p) const { return out_dtype != 0 ? out_dtype : layout.param(p).dtype; }
 };

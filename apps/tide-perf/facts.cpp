@@ -35,8 +35,11 @@ bool is_about_bytes(const std::string& key) {
 
 }  // namespace
 
-Facts gather_facts(MPI_Comm comm, int argc, char** argv) {
+Facts gather_facts(MPI_Comm comm, const gpu::Session& gpu, int argc, char** argv) {
   Facts facts;
+  facts.devices = gpu.devices;
+  facts.cuda = gpu.versions;
+  facts.nccl = gpu.nccl_version;
   facts.command.assign(argv, argv + argc);
   facts.mpi = mpi_name();
   int major = 0, minor = 0, patch = 0;

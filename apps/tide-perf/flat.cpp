@@ -17,25 +17,6 @@ struct Flat {
   Bytes send, recv;
 };
 
-std::string check_gathered(const Workload& w, const Flat& f) {
-  for (int r = 0; r < w.ranks; ++r)
-    for (int p = 0; p < w.layout.nparams(); ++p) {
-      const char* at = f.recv.get() + r * f.shard_bytes + f.offsets[static_cast<std::size_t>(p)];
-      const std::string wrong =
-          check_bits(at, w.layout.param(p), p, w.layout.first_elem(p, r), w.layout.elems(p, r));
-      if (!wrong.empty()) return wrong;
-    }
-  return "";
-}
-
-void fill_send(const Workload& w, const Flat& f) {
-  for (int p = 0; p < w.layout.nparams(); ++p)
-    for (int r = 0; r < w.ranks; ++r) {
-      char* at = f.send.get() + r * f.shard_bytes + f.offsets[static_cast<std::size_t>(p)];
-      fill_grads(at, w.acc_dtype, p, w.layout.first_elem(p, r), w.layout.elems(p, r), w.rank);
-    }
-}
-
 // Buffers, clear and verify of a collective, or why it is refused.  `call` is MPI's name.
 Flat prepare_gather(Workload& w, Contestant& c, const char* call) {
   Flat f{w.layout.packed_offsets(0), 0, 0, nullptr, nullptr};
@@ -44,13 +25,11 @@ Flat prepare_gather(Workload& w, Contestant& c, const char* call) {
   if (!c.refused.empty()) return f;
   f.send = make_bytes(f.shard_bytes, 0);
   f.recv = make_bytes(w.ranks * f.shard_bytes);
-  for (int p = 0; p < w.layout.nparams(); ++p)
-    fill_bits(f.send.get() + f.offsets[static_cast<std::size_t>(p)], w.layout.param(p).dtype, p,
-              w.layout.first_elem(p, w.rank), w.layout.elems(p, w.rank));
+  fill_packed_shard(w.layout, f.send.get(), w.rank);
   c.clear = [&w, f] {
     std::memset(f.recv.get(), 0xcd, static_cast<std::size_t>(w.ranks * f.shard_bytes));
   };
-  c.verify = [&w, f] { return check_gathered(w, f); };
+  c.verify = [&w, f] { return check_packed(w.layout, f.recv.get(), f.shard_bytes); };
   return f;
 }
 
@@ -62,7 +41,7 @@ Flat prepare_reduce(Workload& w, Contestant& c, const char* call) {
   if (!c.refused.empty()) return f;
   f.send = make_bytes(w.ranks * f.shard_bytes, 0);
   f.recv = make_bytes(f.shard_bytes);
-  fill_send(w, f);
+  fill_packed_grads(w.layout, f.send.get(), w.acc_dtype, w.rank);
   Storage result{{}, f.recv};
   for (int p = 0; p < w.layout.nparams(); ++p)
     result.ptrs.push_back(f.recv.get() + f.offsets[static_cast<std::size_t>(p)]);

@@ -23,7 +23,8 @@ json environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
-    for (const char* prefix : {"TIDE_", "MALLOC_", "OMPI_MCA_", "MPIR_CVAR_", "UCX_"})
+    for (const char* prefix :
+         {"TIDE_", "MALLOC_", "OMPI_MCA_", "MPIR_CVAR_", "UCX_", "NCCL_", "CUDA_"})
       if (text.rfind(prefix, 0) == 0 && equals != std::string::npos && !is_launchers(text))
         variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
@@ -45,7 +46,9 @@ json row_json(const Row& row, const Result& result) {
   j["max_s"] = s.max;
   j["quartiles_s"] = {s.lower_quartile, s.upper_quartile};
   j["algbw_bytes_per_s"] = static_cast<double>(result.full_bytes) / s.median;
+  j["busbw_bytes_per_s"] = static_cast<double>(result.full_bytes) / s.median * result.bus_share;
   j["median_over_tide"] = s.median / tide;
+  j["tide_over_median"] = tide / s.median;
   j["samples_s"] = row.seconds;
   return j;
 }
@@ -70,6 +73,7 @@ json result_json(const Result& r) {
   for (const Row& row : r.rows) rows.push_back(row_json(row, r));
   if (!r.overlap_rows.empty()) rows = overlap_json(r);
   if (!r.skew_rows.empty()) rows = skew_json(r);
+  if (!r.beside_rows.empty()) rows = beside_json(r);
   json j{{"collective", r.collective},
          {"list", list_json(r.list)},
          {"full_bytes", r.full_bytes},
@@ -97,13 +101,18 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"uniform", f.uniform},
           {"fake_nodes", f.fake_nodes},
           {"thread_multiple", f.thread_multiple},
+          {"devices", f.devices},
+          {"cuda", f.cuda},
+          {"nccl", f.nccl},
           {"environment", environment()},
           {"config", f.config},
-          {"mode", o.overlap    ? "overlap"
-                   : o.skewed() ? "skew"
-                                : "calls"},
+          {"mode", o.overlap           ? "overlap"
+                   : o.skewed()        ? "skew"
+                   : !o.beside.empty() ? "beside"
+                                       : "calls"},
           {"options",
            {{"skew_ms", o.skewed() ? o.skew_ms : 0},
+            {"beside", o.beside},
             {"test_every_us", o.test_every_us},
             {"reps", o.reps},
             {"warmup", o.warmup},

@@ -54,9 +54,11 @@ void run(const Options& options, int rank, int argc, char** argv) {
   // Errors of the library come back with a message; the baselines' MPI calls stay fatal.
   MPI_Comm_set_errhandler(tide_comm, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  const Facts facts = gather_facts(tide_comm, argc, argv);
+  // Before the library's first call: it then knows that this process uses a device.
+  const gpu::Session gpu = gpu::open_session(options, MPI_COMM_WORLD);
+  const Facts facts = gather_facts(tide_comm, gpu, argc, argv);
   if (rank == 0) fmt::print("{}", facts_text(facts, options));
-  const std::vector<Result> results = run_all(options, tide_comm);
+  const std::vector<Result> results = run_all(options, gpu, tide_comm);
   if (json.is_open()) {
     json << to_json(facts, options, results)
                 .dump(1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -9,6 +9,7 @@
 
 #include "agreement.hpp"
 #include "dtypes.hpp"
+#include "gpu/device.hpp"
 
 namespace perf {
 
@@ -21,9 +22,9 @@ Bytes make_bytes(std::int64_t bytes, int fill) {
   return {static_cast<char*>(base), [](char* p) { std::free(p); }};
 }
 
-Storage make_private(const Layout& layout, What what, int rank, int dtype) {
+Storage make_private(const Layout& layout, What what, int rank, int dtype, bool on_device) {
   constexpr std::int64_t align = 64;
-  Storage storage;
+  Storage storage{{}, nullptr, on_device};
   std::vector<std::int64_t> offsets;
   std::int64_t total = 0;
   for (int p = 0; p < layout.nparams(); ++p) {
@@ -33,21 +34,23 @@ Storage make_private(const Layout& layout, What what, int rank, int dtype) {
     offsets.push_back(total);
     total += (elems * elem + align - 1) / align * align;
   }
-  const Bytes base = make_bytes(total);
+  const Bytes base = on_device ? gpu::allocate(static_cast<std::size_t>(total)) : make_bytes(total);
   for (const std::int64_t offset : offsets) storage.ptrs.push_back(base.get() + offset);
   storage.owner = base;
   return storage;
 }
 
-Storage make_tide(MPI_Comm comm, MPIX_Tide_group group, int what, int dtype,
-                  const std::string& share) {
+Storage make_tide(MPI_Comm comm, MPIX_Tide_group group, int what, int dtype, const Keys& keys) {
   int nparams = 0;
   MPIX_Tide_group_get(group, nullptr, &nparams, nullptr);
   Storage storage;
   storage.ptrs.resize(static_cast<std::size_t>(nparams));
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "tide_share", share.c_str());
+  for (const auto& [key, value] : keys) {
+    MPI_Info_set(info, key.c_str(), value.c_str());
+    storage.on_device |= key == "mpi_memory_alloc_kinds" && value == "cuda:device";
+  }
   void* base = nullptr;
   const int code = MPIX_Tide_group_alloc(group, what, dtype, info, storage.ptrs.data(), &base);
   MPI_Info_free(&info);
@@ -56,6 +59,21 @@ Storage make_tide(MPI_Comm comm, MPIX_Tide_group group, int what, int dtype,
     if (p != nullptr) MPIX_Tide_free(MPI_COMM_NULL, p);
   });
   return storage;
+}
+
+std::shared_ptr<const char[]> on_host(const Storage& s, int p, std::int64_t bytes) {
+  const auto* at = static_cast<const char*>(s[p]);
+  if (!s.on_device || bytes == 0) return {at, [](const char*) {}};
+  const Bytes copy = make_bytes(bytes, 0);
+  gpu::download(copy.get(), at, static_cast<std::size_t>(bytes));
+  return copy;
+}
+
+void write(const Storage& s, int p, std::int64_t bytes, const std::function<void(void*)>& write) {
+  if (!s.on_device || bytes == 0) return write(s[p]);
+  const Bytes copy = make_bytes(bytes, 0);
+  write(copy.get());
+  gpu::upload(s[p], copy.get(), static_cast<std::size_t>(bytes));
 }
 
 std::int64_t available_bytes() {

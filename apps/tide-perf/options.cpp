@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "gpu/device.hpp"
 #include "param_list.hpp"
 
 namespace perf {
@@ -27,8 +28,15 @@ const char* const footer =
     "per-param (one MPI collective per parameter), a2a (reduce-scatter: bf16 all-to-all and a\n"
     "local fp32 sum), limit (the memory's bound: not a collective at all); with --overlap: mpi\n"
     "(MPI_Iallgather, MPI_Ireduce_scatter_block on flat buffers, with and without MPI_Test).\n"
+    "With --memory cuda: stock (copy-in, ncclAllGather, split copy; chunk_cat to fp32,\n"
+    "ncclReduceScatter), copy-out (the all-gather's without its copy-in), nccl (bare, on flat\n"
+    "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound).  NCCL "
+    "is\n"
+    "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
+    "TIDE_CUBLAS_LIBRARY,\n"
+    "else libcublas.so; NCCL_NVLS_ENABLE is 0 unless set.\n"
     "A time is the slowest rank's, between a barrier and its return; 'vs tide' is a row's median\n"
-    "over tide's.  algbw is the whole list's bytes over the median.\n"
+    "over tide's.  algbw is the whole list's bytes over the median, busbw (N-1)/N of that.\n"
     "List file, one parameter a line, '#' comments:  name rows row_elems [block_rows] [dtype]\n"
     "\n"
     "Examples:\n"
@@ -37,6 +45,8 @@ const char* const footer =
     "  mpirun -n 2 tide-perf -c allgather --share node --baselines stock,limit\n"
     "  mpirun -n 4 tide-perf --overlap --workspace 1M,auto --fake-nodes 2x2\n"
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --json cuda.json\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
 
@@ -81,10 +91,19 @@ void add_what(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
+CLI::Validator memory_word() {
+  const auto check = [](std::string& word) -> std::string {
+    if (std::regex_match(word, std::regex("tide|malloc|cuda(:(device|[0-9]{1,4}))?"))) return "";
+    return fmt::format("{} is neither tide, malloc, cuda nor cuda:K", word);
+  };
+  return {check, "{tide,malloc,cuda}"};
+}
+
 void add_how(CLI::App& app, Options& o) {
   app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
       ->delimiter(',')
-      ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi"}))
+      ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi",
+                             "copy-out", "nccl", "plain"}))
       ->capture_default_str();
   app.add_option("-n,--reps", o.reps, "timed repetitions of each")
       ->check(CLI::Range(1, 1000000))
@@ -94,12 +113,15 @@ void add_how(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--seed", o.seed, "of the random order in every repetition")
       ->capture_default_str();
-  app.add_option("--memory", o.memory,
-                 "where parameters and gradients live: tide (MPIX_Tide_group_alloc) or malloc")
-      ->check(CLI::IsMember({"tide", "malloc"}))
+  app.add_option(
+         "--memory", o.memory,
+         "where parameters and gradients live: tide (MPIX_Tide_group_alloc), malloc, or\n"
+         "cuda (a GPU's, by MPIX_Tide_group_alloc; device: TIDE_DEVICE, else the rank on its\n"
+         "host modulo their count; cuda:K: device K for all)")
+      ->check(memory_word())
       ->capture_default_str();
   app.add_option("--share", o.share,
-                 "node: the gathered parameters exist once per node (needs --memory tide)")
+                 "node: the gathered parameters exist once per node (not with --memory malloc)")
       ->check(CLI::IsMember({"none", "node"}))
       ->capture_default_str();
   app.add_option("--fake-nodes", o.fake_nodes,
@@ -107,6 +129,15 @@ void add_how(CLI::App& app, Options& o) {
       ->type_name("SPEC");
   app.add_option("--json", o.json_file, "write all samples, the command line and the configuration")
       ->type_name("FILE");
+}
+
+CLI::Validator beside_word() {
+  const auto check = [](std::string& word) -> std::string {
+    if (std::regex_match(word, std::regex("gemm(:[1-9][0-9]{0,5}(x[1-9][0-9]{0,5}){2})?")))
+      return "";
+    return fmt::format("{} is neither gemm nor gemm:MxNxK", word);
+  };
+  return {check, ""};
 }
 
 // What is measured instead of calls of their own.
@@ -138,6 +169,15 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first);
   overlap->excludes(first);
+  app.add_option("--beside", o.beside,
+                 "gemm (or gemm:MxNxK): what the calls, repeated all the time, cost bf16 GEMMs of\n"
+                 "cuBLAS on the same GPU, 200 in a graph: one wave of thread blocks each, and\n"
+                 "8192x8192x8192 (needs --memory cuda)")
+      ->type_name("WHAT")
+      ->check(beside_word())
+      ->excludes(overlap)
+      ->excludes(first)
+      ->excludes("--skew");
   app.add_flag("--step-memory", o.step_memory,
                "no run: the memory that a training step of the lists is planned to take on 8, 16\n"
                "and 64 ranks, In-Place and Slot-Reuse, and by FSDP2's rule")
@@ -145,10 +185,33 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap);
 }
 
+// Parts memory's word from the device in it, and says what does not go with which memory.
+std::string device_problem(Options& o) {
+  if (o.memory.rfind("cuda:", 0) == 0) {
+    if (o.memory != "cuda:device") o.device = o.memory.substr(5);
+    o.memory = "cuda";
+  }
+  for (const std::string& name : o.baselines) {
+    if (name == "all" || name == "none" || name == "stock") continue;
+    const bool of_device = name == "copy-out" || name == "nccl" || name == "plain";
+    if (of_device != o.on_device())
+      return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
+  }
+  if (!o.on_device() && !o.beside.empty()) return "--beside needs --memory cuda";
+  if (!o.on_device()) return "";
+  if (o.overlap) return "--overlap computes on the host; use --memory tide, or --beside gemm";
+  const std::string missing = gpu::not_built();
+  if (!missing.empty()) return "--memory cuda: " + missing;
+  if (o.beside.empty()) return "";
+  const std::string none = gpu::not_built_for_kernels();
+  return none.empty() ? "" : "--beside: " + none;
+}
+
 // What CLI11 cannot see: combinations, and values with a grammar of their own.
 std::string problem_of(Options& o) {
   if (o.share == "node" && o.memory == "malloc")
-    return "--share node needs --memory tide: only Tide's memory can be shared";
+    return "--share node needs --memory tide or cuda: only Tide's memory can be shared";
+  if (const std::string problem = device_problem(o); !problem.empty()) return problem;
   if (std::find(o.models.begin(), o.models.end(), "all") != o.models.end())
     o.models = {"llama70b", "qwen30b", "wan14b"};
   try {

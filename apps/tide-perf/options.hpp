@@ -16,6 +16,8 @@ struct Options {
   std::vector<std::string> baselines{"all"};
   std::string list_file, fake_nodes, json_file;
   std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
+  std::string device;         // of --memory cuda:K; empty: each rank's own
+  std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
   double scale = 0, mib = 0;  // 0: not given
   int reps = 20, warmup = 3;
   std::uint64_t seed = 1;
@@ -27,6 +29,7 @@ struct Options {
   double skew_ms = -1;                  // negative: ranks are not made late
 
   bool skewed() const { return skew_ms >= 0; }
+  bool on_device() const { return memory == "cuda"; }
   bool has_baseline(const std::string& name) const;
   bool has_collective(const std::string& name) const;
 };

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "dtypes.hpp"
+#include "gpu/device.hpp"
 
 namespace perf {
 namespace {
@@ -99,10 +100,39 @@ std::string check_sums(const void* dst, int out_dtype, const Param& param, int p
   });
 }
 
+std::string check_packed(const Layout& layout, const char* at, std::int64_t shard_bytes) {
+  const std::vector<std::int64_t> offsets = layout.packed_offsets(0);
+  for (int r = 0; r < layout.ranks(); ++r)
+    for (int p = 0; p < layout.nparams(); ++p) {
+      const std::string wrong =
+          check_bits(at + r * shard_bytes + offsets[static_cast<std::size_t>(p)], layout.param(p),
+                     p, layout.first_elem(p, r), layout.elems(p, r));
+      if (!wrong.empty()) return wrong;
+    }
+  return "";
+}
+
+void fill_packed_shard(const Layout& layout, char* at, int rank) {
+  const std::vector<std::int64_t> offsets = layout.packed_offsets(0);
+  for (int p = 0; p < layout.nparams(); ++p)
+    fill_bits(at + offsets[static_cast<std::size_t>(p)], layout.param(p).dtype, p,
+              layout.first_elem(p, rank), layout.elems(p, rank));
+}
+
+void fill_packed_grads(const Layout& layout, char* at, int dtype, int rank) {
+  const std::vector<std::int64_t> offsets = layout.packed_offsets(dtype);
+  for (int p = 0; p < layout.nparams(); ++p)
+    for (int r = 0; r < layout.ranks(); ++r)
+      fill_grads(at + r * offsets.back() + offsets[static_cast<std::size_t>(p)], dtype, p,
+                 layout.first_elem(p, r), layout.elems(p, r), rank);
+}
+
 std::string check_params(const Layout& layout, const Storage& params) {
   for (int p = 0; p < layout.nparams(); ++p) {
     const Param& param = layout.param(p);
-    const std::string wrong = check_bits(params[p], param, p, 0, param.elems());
+    const auto bytes = param.elems() * static_cast<std::int64_t>(elem_bytes(param.dtype));
+    const std::string wrong =
+        check_bits(on_host(params, p, bytes).get(), param, p, 0, param.elems());
     if (!wrong.empty()) return wrong;
   }
   return "";
@@ -112,19 +142,24 @@ std::string check_shards(const Layout& layout, const Storage& shards, int out_dt
   for (int p = 0; p < layout.nparams(); ++p) {
     const Param& param = layout.param(p);
     const int out = out_dtype != 0 ? out_dtype : param.dtype;
-    const std::string wrong = check_sums(shards[p], out, param, p, layout.first_elem(p, rank),
-                                         layout.elems(p, rank), layout.ranks());
+    const std::int64_t elems = layout.elems(p, rank);
+    const auto data = on_host(shards, p, elems * static_cast<std::int64_t>(elem_bytes(out)));
+    const std::string wrong =
+        check_sums(data.get(), out, param, p, layout.first_elem(p, rank), elems, layout.ranks());
     if (!wrong.empty()) return wrong;
   }
   return "";
 }
 
+static void fill_host(void* at, int byte, std::size_t bytes) { std::memset(at, byte, bytes); }
+
 void poison(const Layout& layout, const Storage& storage, What what, int rank, int dtype) {
   for (int p = 0; p < layout.nparams(); ++p) {
     const Param& param = layout.param(p);
     const std::int64_t elems = what == What::full ? param.elems() : layout.elems(p, rank);
-    const std::size_t bytes = elem_bytes(dtype != 0 ? dtype : param.dtype);
-    if (elems > 0) std::memset(storage[p], 0xcd, static_cast<std::size_t>(elems) * bytes);
+    const std::size_t bytes =
+        static_cast<std::size_t>(elems) * elem_bytes(dtype != 0 ? dtype : param.dtype);
+    if (bytes > 0) (storage.on_device ? gpu::fill : fill_host)(storage[p], 0xcd, bytes);
   }
 }
 

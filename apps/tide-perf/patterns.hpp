@@ -29,6 +29,11 @@ std::string check_params(const Layout& layout, const Storage& params);
 /// check_sums of this rank's rows of every parameter; out_dtype 0: each one's own.
 std::string check_shards(const Layout& layout, const Storage& shards, int out_dtype, int rank);
 
+// The same of packed padded shards in host memory, one after another by rank.
+void fill_packed_shard(const Layout& layout, char* at, int rank);
+void fill_packed_grads(const Layout& layout, char* at, int dtype, int rank);
+std::string check_packed(const Layout& layout, const char* at, std::int64_t shard_bytes);
+
 /// Overwrites storage, so that a result that was never written is found.
 void poison(const Layout& layout, const Storage& storage, What what, int rank, int dtype);
 

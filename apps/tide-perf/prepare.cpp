@@ -8,6 +8,7 @@
 
 #include "agreement.hpp"
 #include "dtypes.hpp"
+#include "gpu/device.hpp"
 #include "patterns.hpp"
 
 namespace perf {
@@ -21,6 +22,11 @@ double lists_in_memory(const Options& o, const Workload& w, bool allgather) {
   const double full = static_cast<double>(w.list->full_bytes());
   const double wide = elems * static_cast<double>(elem_bytes(w.acc_dtype)) / std::max(1.0, full);
   double lists = allgather ? 2 : 1;
+  if (o.on_device()) {
+    for (const char* name : {"stock", "copy-out", "nccl", "plain"})
+      if (o.has_baseline(name)) lists += allgather ? 2 : wide;
+    return lists;
+  }
   lists += o.has_baseline("stock") ? (allgather ? 1 : wide) : 0;
   lists += o.has_baseline("flat") ? (allgather ? 1 : wide) : 0;
   lists += o.has_baseline("limit") ? 1 : 0;
@@ -28,49 +34,73 @@ double lists_in_memory(const Options& o, const Workload& w, bool allgather) {
   return lists;
 }
 
+Keys keys_of(const Workload& w, const std::string& share) {
+  Keys keys{{"tide_share", share}};
+  if (w.memory == "cuda") keys.push_back({"mpi_memory_alloc_kinds", "cuda:device"});
+  return keys;
+}
+
+int ranks_on_host(MPI_Comm comm) {
+  int sharing = 1;
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &sharing);
+  MPI_Comm_free(&node);
+  return sharing;
+}
+
 }  // namespace
 
 void check_memory(const Options& o, const Workload& w, bool allgather) {
-  int sharing = 1;
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(w.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &sharing);
-  MPI_Comm_free(&node);
+  const int sharing = o.on_device() ? w.gpu->sharing : ranks_on_host(w.comm);
   const double gib = 1024.0 * 1024 * 1024;
   const double needed =
       lists_in_memory(o, w, allgather) * static_cast<double>(w.list->full_bytes()) * sharing;
-  const auto available = static_cast<double>(available_bytes());
+  MPI_Barrier(w.comm);  // nobody's share is taken before all have looked
+  const auto available =
+      static_cast<double>(o.on_device() ? gpu::available_bytes() : available_bytes());
   const bool fits = available < 0 || needed < 0.9 * available;
   tools::agree(w.comm,
                fits ? ""
-                    : fmt::format("about {:.1f} GiB are needed on this host for {} ranks and "
+                    : fmt::format("about {:.1f} GiB are needed on this {} for {} ranks and "
                                   "{:.1f} are available; use a smaller --mib or fewer --baselines",
-                                  needed / gib, sharing, available / gib));
+                                  needed / gib, o.on_device() ? "device" : "host", sharing,
+                                  available / gib));
 }
 
 void fill_allgather(Workload& w) {
-  const bool tide_memory = w.memory == "tide";
-  w.shards = tide_memory ? make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, 0, "none")
-                         : make_private(w.layout, What::shard, w.rank, 0);
-  w.params = tide_memory ? make_tide(w.tide_comm, w.group, MPIX_TIDE_FULL, 0, w.share)
-                         : make_private(w.layout, What::full, w.rank, 0);
-  w.own_params = make_private(w.layout, What::full, w.rank, 0);
+  w.shards = w.memory == "malloc"
+                 ? make_private(w.layout, What::shard, w.rank, 0)
+                 : make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, 0, keys_of(w, "none"));
+  w.params = w.memory == "malloc"
+                 ? make_private(w.layout, What::full, w.rank, 0)
+                 : make_tide(w.tide_comm, w.group, MPIX_TIDE_FULL, 0, keys_of(w, w.share));
+  // On a device each baseline has its own.
+  if (w.memory != "cuda") w.own_params = make_private(w.layout, What::full, w.rank, 0);
   poison(w.layout, w.params, What::full, w.rank, 0);
-  for (int p = 0; p < w.layout.nparams(); ++p)
-    fill_bits(w.shards[p], w.layout.param(p).dtype, p, w.layout.first_elem(p, w.rank),
-              w.layout.elems(p, w.rank));
+  for (int p = 0; p < w.layout.nparams(); ++p) {
+    const int dtype = w.layout.param(p).dtype;
+    const std::int64_t first = w.layout.first_elem(p, w.rank), elems = w.layout.elems(p, w.rank);
+    write(w.shards, p, elems * static_cast<std::int64_t>(elem_bytes(dtype)),
+          [&](void* at) { fill_bits(at, dtype, p, first, elems); });
+  }
 }
 
 void fill_reduce_scatter(Workload& w) {
-  const bool tide_memory = w.memory == "tide";
-  w.grads = tide_memory ? make_tide(w.tide_comm, w.group, MPIX_TIDE_GRAD, 0, "none")
-                        : make_private(w.layout, What::full, w.rank, 0);
-  w.reduced = tide_memory ? make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, w.out_dtype, "none")
-                          : make_private(w.layout, What::shard, w.rank, w.out_dtype);
-  w.own_reduced = make_private(w.layout, What::shard, w.rank, w.out_dtype);
+  w.grads = w.memory == "malloc"
+                ? make_private(w.layout, What::full, w.rank, 0)
+                : make_tide(w.tide_comm, w.group, MPIX_TIDE_GRAD, 0, keys_of(w, "none"));
+  w.reduced = w.memory == "malloc" ? make_private(w.layout, What::shard, w.rank, w.out_dtype)
+                                   : make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, w.out_dtype,
+                                               keys_of(w, "none"));
+  if (w.memory != "cuda") w.own_reduced = make_private(w.layout, What::shard, w.rank, w.out_dtype);
   poison(w.layout, w.reduced, What::shard, w.rank, w.out_dtype);
-  for (int p = 0; p < w.layout.nparams(); ++p)
-    fill_grads(w.grads[p], w.layout.param(p).dtype, p, 0, w.layout.param(p).elems(), w.rank);
+  for (int p = 0; p < w.layout.nparams(); ++p) {
+    const int dtype = w.layout.param(p).dtype;
+    const std::int64_t elems = w.layout.param(p).elems();
+    write(w.grads, p, elems * static_cast<std::int64_t>(elem_bytes(dtype)),
+          [&](void* at) { fill_grads(at, dtype, p, 0, elems, w.rank); });
+  }
 }
 
 }  // namespace perf

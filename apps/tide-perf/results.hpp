@@ -47,23 +47,35 @@ struct SkewRow {
   double arrival_s = 0, total_s = 0, prompt_s = 0, surplus_s = 0;
 };
 
+struct BesideRow {  // one way of the call beside one victim, which is timed alone in turn
+  std::string victim, name, what, refused;
+  double victim_flops = 0;            // of one victim
+  std::vector<double> alone, beside;  // of the victim, the slowest rank's
+  std::vector<double> bytes_per_s;    // of the list, beside the victim
+  std::vector<double> call_alone;     // seconds of a call alone
+};
+
 struct Result {
   std::string collective;  // allgather or reduce-scatter
   ParamList list;
   std::int64_t full_bytes = 0, shard_bytes = 0;
+  double bus_share = 0;  // busbw over algbw: the share of the bytes that comes from others
   std::string out_dtype;
   std::vector<Row> rows;  // the library first
   std::vector<double> first_calls;
   std::string progress;                  // of --overlap: poll or thread
   std::vector<OverlapRow> overlap_rows;  // instead of rows, with --overlap
   std::vector<InputsRow> inputs_rows;
-  std::vector<SkewRow> skew_rows;  // instead of rows, with --skew
-  nlohmann::json report;           // the library's, whatever it holds; null if it could not be read
+  std::vector<SkewRow> skew_rows;      // instead of rows, with --skew
+  std::vector<BesideRow> beside_rows;  // instead of rows, with --beside
+  nlohmann::json report;  // the library's, whatever it holds; null if it could not be read
 };
 
 struct Facts {
   std::vector<std::string> command;
   std::string mpi, tide, started;
+  std::vector<std::string> devices;  // of each rank, with --memory cuda
+  std::string cuda, nccl;            // versions; nccl: empty if it is not used
   int ranks = 0, nodes = 0, local_size = 0;
   bool uniform = true, fake_nodes = false;
   bool thread_multiple = false;  // MPI gave MPI_THREAD_MULTIPLE
@@ -71,7 +83,7 @@ struct Facts {
 };
 
 /// Collective (topology).
-Facts gather_facts(MPI_Comm comm, int argc, char** argv);
+Facts gather_facts(MPI_Comm comm, const gpu::Session& gpu, int argc, char** argv);
 
 /// The report's words on one collective in one line, from whatever keys it has.
 std::string report_line(const nlohmann::json& report, const std::string& collective);
@@ -80,12 +92,14 @@ std::string report_line(const nlohmann::json& report, const std::string& collect
 std::string facts_text(const Facts& facts, const Options& options);
 std::string result_text(const Result& result);
 
-/// The rows of a mode: of --overlap and --skew, empty where there are none.
+/// The rows of a mode: of --overlap, --skew and --beside, empty where there are none.
 std::string overlap_text(const Result& result);
 std::string skew_text(const Result& result);
+std::string beside_text(const Result& result);
 nlohmann::json overlap_json(const Result& result);
 nlohmann::json inputs_json(const Result& result);
 nlohmann::json skew_json(const Result& result);
+nlohmann::json beside_json(const Result& result);
 
 nlohmann::json to_json(const Facts& facts, const Options& options,
                        const std::vector<Result>& results);

@@ -9,6 +9,8 @@
 
 #include "agreement.hpp"
 #include "dtypes.hpp"
+#include "gpu/baselines.hpp"
+#include "gpu/beside.hpp"
 #include "group.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
@@ -59,6 +61,10 @@ std::vector<Contestant> contestants_of(const Options& o, Workload& w, bool allga
                            {"a2a", nullptr, a2a_reduce_scatter},
                            {"limit", limit_allgather, limit_reduce_scatter}};
   std::vector<Contestant> all{allgather ? tide_allgather(w) : tide_reduce_scatter(w)};
+  if (o.on_device()) {
+    for (Contestant& c : gpu::baselines(o, w, allgather)) all.push_back(std::move(c));
+    return all;
+  }
   for (const Entry& e : entries) {
     const auto make = allgather ? e.allgather : e.reduce_scatter;
     // The limit waits for no rank: late ones mean nothing to it.
@@ -87,11 +93,14 @@ Result run_one(const Options& o, Workload& w, bool allgather, const std::string&
   (allgather ? fill_allgather : fill_reduce_scatter)(w);
   Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
   result.full_bytes = w.list->full_bytes();
+  result.bus_share = (w.ranks - 1.0) / w.ranks;
   result.shard_bytes = w.layout.packed_offsets(0).back();
   result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
   result.progress = progress;
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
+  else if (!o.beside.empty())
+    gpu::measure_beside(o, w, contestants_of(o, w, allgather), result);
   else
     (o.skewed() ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
   result.report = tools::read_group_report(w.group);
@@ -124,25 +133,35 @@ std::vector<ParamList> lists_of(const Options& o, MPI_Comm comm) {
 
 namespace {
 
-void run_list(const Options& o, MPI_Comm tide_comm, const ParamList& list,
-              const std::string& progress, std::vector<Result>& results) {
+struct Job {
+  const gpu::Session& gpu;
+  MPI_Comm tide_comm;
+};
+
+// Whatever the environment says.
+Keys group_keys(const Options& o, const gpu::Session& gpu) {
+  if (o.on_device()) return {{"tide_device", std::to_string(gpu.device)}};
+  return o.overlap ? Keys{{"tide_progress", "poll"}} : Keys{};
+}
+
+void run_list(const Options& o, const Job& job, const ParamList& list, const std::string& progress,
+              std::vector<Result>& results) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPIX_Tide_topology topology{};
-  tools::check_tide(MPIX_Tide_comm_topology(tide_comm, &topology), "MPIX_Tide_comm_topology");
-  const Group group = make_group(
-      tide_comm, list,
-      o.overlap ? Keys{{"tide_progress", "poll"}} : Keys{});  // whatever the environment says
+  tools::check_tide(MPIX_Tide_comm_topology(job.tide_comm, &topology), "MPIX_Tide_comm_topology");
+  const Group group = make_group(job.tide_comm, list, group_keys(o, job.gpu));
   const int out_dtype = out_dtype_of(o, list);
   const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
   for (const bool allgather : {true, false}) {
     if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
     // Made anew for each collective, so that only one's buffers exist at a time.
-    Workload w{MPI_COMM_WORLD, tide_comm, rank,
-               ranks,          &list,     Layout(list, ranks),
-               group.get(),    topology,  o.share,
-               o.memory,       out_dtype, wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
+    Workload w{MPI_COMM_WORLD, job.tide_comm, rank,
+               ranks,          &list,         Layout(list, ranks),
+               group.get(),    topology,      o.share,
+               o.memory,       out_dtype,     wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
+    w.gpu = &job.gpu;
     results.push_back(run_one(o, w, allgather, progress));
     if (rank == 0) fmt::print("{}", result_text(results.back()));
     std::fflush(stdout);
@@ -151,13 +170,13 @@ void run_list(const Options& o, MPI_Comm tide_comm, const ParamList& list,
 
 }  // namespace
 
-std::vector<Result> run_all(const Options& o, MPI_Comm tide_comm) {
+std::vector<Result> run_all(const Options& o, const gpu::Session& gpu, MPI_Comm tide_comm) {
   std::vector<Result> results;
   const std::vector<ParamList> lists = lists_of(o, MPI_COMM_WORLD);
   const std::vector<std::string> ways =
       o.overlap ? std::vector<std::string>{"poll", "thread"} : std::vector<std::string>{""};
   for (const std::string& progress : ways)
-    for (const ParamList& list : lists) run_list(o, tide_comm, list, progress, results);
+    for (const ParamList& list : lists) run_list(o, {gpu, tide_comm}, list, progress, results);
   return results;
 }
 

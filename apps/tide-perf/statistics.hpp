@@ -13,4 +13,7 @@ struct Summary {
 /// Quantiles by linear interpolation between order statistics; zeros for no samples.
 Summary summarise(std::vector<double> samples);
 
+/// One of them, 0 <= q <= 1; 0 for no samples.
+double quantile(std::vector<double> samples, double q);
+
 }  // namespace perf

@@ -23,9 +23,10 @@ std::string row_text(const Row& row, const Result& result, double longest) {
   if (!row.refused.empty()) return fmt::format("  {:<10} {}\n", row.name, row.refused);
   const double tide = result.rows.front().summary.median;
   const double gbps = static_cast<double>(result.full_bytes) / row.summary.median / 1e9;
-  return fmt::format("  {:<10} {:>10.3f} {:>10.3f} {:>10.2f} {:>8.2f}x {:>10.2f}  {}\n", row.name,
-                     row.summary.median * 1e3, row.summary.min * 1e3, gbps,
-                     row.summary.median / tide, static_cast<double>(row.workspace_bytes) / mib,
+  return fmt::format("  {:<10} {:>10.3f} {:>10.3f} {:>10.2f} {:>10.2f} {:>8.2f}x {:>10.2f}  {}\n",
+                     row.name, row.summary.median * 1e3, row.summary.min * 1e3, gbps,
+                     gbps * result.bus_share, row.summary.median / tide,
+                     static_cast<double>(row.workspace_bytes) / mib,
                      bar(row.summary.median, longest));
 }
 
@@ -34,10 +35,12 @@ std::string verdict(const Result& result) {
   const double tide = result.rows.front().summary.median;
   std::string best;
   double best_median = 0, limit = 0;
+  const char* bound = "";
   for (const Row& row : result.rows) {
     if (!row.refused.empty() || row.name == "tide") continue;
-    if (row.name == "limit") {
+    if (row.name == "limit" || row.name == "plain") {
       limit = row.summary.median;
+      bound = row.name == "limit" ? "the limit's" : "the plain copies'";
     } else if (best.empty() || row.summary.median < best_median) {
       best = row.name;
       best_median = row.summary.median;
@@ -48,8 +51,8 @@ std::string verdict(const Result& result) {
     text = fmt::format("  tide takes {:.2f} of the time of {}, the best baseline",
                        tide / best_median, best);
   if (limit > 0)
-    text += fmt::format("{}{:.2f} of the limit's", text.empty() ? "  tide takes " : ", and ",
-                        tide / limit);
+    text += fmt::format("{}{:.2f} of {}", text.empty() ? "  tide takes " : ", and ", tide / limit,
+                        bound);
   return text.empty() ? "" : text + "\n";
 }
 
@@ -57,8 +60,9 @@ std::string calls_text(const Result& r) {
   if (r.rows.empty()) return "";
   double longest = 0;
   for (const Row& row : r.rows) longest = std::max(longest, row.summary.median);
-  std::string text = fmt::format("  {:<10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "", "median ms",
-                                 "min ms", "algbw GB/s", "vs tide", "extra MiB");
+  std::string text =
+      fmt::format("  {:<10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>10}\n", "", "median ms", "min ms",
+                  "algbw GB/s", "busbw GB/s", "vs tide", "extra MiB");
   for (const Row& row : r.rows) text += row_text(row, r, longest);
   return text + verdict(r);
 }
@@ -79,6 +83,16 @@ std::string mode_text(const Facts& f, const Options& o) {
   return "";
 }
 
+std::string devices_text(const Facts& f) {
+  std::string text;
+  for (std::size_t rank = 0; rank < f.devices.size(); ++rank)
+    text += fmt::format("{}rank {}: {}", rank == 0 ? "device of " : ", ", rank, f.devices[rank]);
+  if (text.empty()) return "";
+  text += fmt::format("\n{}", f.cuda);
+  if (!f.nccl.empty()) text += "; NCCL " + f.nccl;
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string facts_text(const Facts& f, const Options& o) {
@@ -89,7 +103,7 @@ std::string facts_text(const Facts& f, const Options& o) {
       "tide-perf {}   {}   {} rank{} on {}   {}\n"
       "{} repetitions after {}, order shuffled (seed {}); memory {}, share {}\n{}",
       f.tide, f.mpi, f.ranks, f.ranks == 1 ? "" : "s", nodes, f.started, o.reps, o.warmup, o.seed,
-      o.memory, o.share, mode_text(f, o));
+      o.memory, o.share, devices_text(f) + mode_text(f, o));
 }
 
 std::string result_text(const Result& r) {
@@ -102,7 +116,7 @@ std::string result_text(const Result& r) {
   if (r.progress == "thread")
     text += "by the progress thread, which serves this process from here on\n";
   if (!r.list.note.empty()) text += fmt::format("note: {}\n", r.list.note);
-  text += calls_text(r) + overlap_text(r) + skew_text(r);
+  text += calls_text(r) + overlap_text(r) + skew_text(r) + beside_text(r);
   if (!r.first_calls.empty())
     text += fmt::format("  first call {:.3f} ms, hundredth {:.3f} ms\n",
                         r.first_calls.front() * 1e3, r.first_calls.back() * 1e3);

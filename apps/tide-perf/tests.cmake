@@ -52,3 +52,32 @@ tide_perf_test(NAME workspace_alone WRONG RANKS 0 EXPECT "--workspace requires -
 tide_perf_test(NAME workspace_word WRONG RANKS 0 EXPECT "--workspace 'huge' is neither bytes .* nor min or auto"
   ARGS --overlap --workspace huge)
 tide_perf_test(NAME json_directory WRONG RANKS 2 EXPECT "'/' is a directory; check --json" ARGS --small --json /)
+
+# --memory cuda, on an emulated device; what a GPU alone can show (NCCL, kernels, --beside) is left out with a word.
+tide_perf_test(NAME memory_word WRONG RANKS 0 EXPECT "gpu is neither tide, malloc, cuda nor cuda:K" ARGS --small --memory gpu)
+tide_perf_test(NAME beside_host WRONG RANKS 0 EXPECT "--beside needs --memory cuda" ARGS --small --beside gemm)
+tide_perf_test(NAME beside_word WRONG RANKS 0 EXPECT "gemm:1x2 is neither gemm nor gemm:MxNxK" ARGS --small --beside gemm:1x2)
+tide_perf_test(NAME device_baseline WRONG RANKS 0 EXPECT "--baselines nccl does not go with --memory tide"
+  ARGS --small --baselines nccl)
+if(NOT TIDE_HAVE_CUDA)
+  tide_perf_test(NAME memory_cuda WRONG RANKS 0 EXPECT "--memory cuda: .* built without CUDA; configure it with -DTIDE_WITH_CUDA=ON"
+    ARGS --small --memory cuda)
+elseif(TIDE_WITH_CUDA STREQUAL "emulate")
+  tide_perf_test(NAME cuda RANKS 2
+    EXPECT "memory cuda.*rank 1: 0 emulated device.*stock +left out: .*-DTIDE_WITH_CUDA=ON.*plain +left out.*path cuda-direct.*Pass.*reduce-scatter.*path cuda-direct.*Pass"
+    ARGS --small --memory cuda --reps 2 --warmup 1 --json @JSON@)
+  tide_perf_test(NAME cuda_devices RANKS 3 ENV TIDE_EMULATED_DEVICES=2
+    EXPECT "rank 0: 0 emulated device, rank 1: 1 emulated device, rank 2: 0 emulated device.*Pass.*reduce-scatter.*Pass"
+    ARGS --list ${lists}/mixed.txt --memory cuda:device --out-dtype own --fake-nodes 0,0,1 --reps 1 --warmup 0)
+  tide_perf_test(NAME cuda_device_of_rank RANKS 1 ENV TIDE_EMULATED_DEVICES=2 TIDE_DEVICE=1
+    EXPECT "rank 0: 1 emulated device.*Pass" ARGS --small -c allgather --memory cuda --reps 1 --baselines none)
+  tide_perf_test(NAME cuda_device_of_all RANKS 2 ENV TIDE_EMULATED_DEVICES=2 TIDE_DEVICE=0
+    EXPECT "rank 0: 1 emulated device, rank 1: 1 emulated device.*Pass"
+    ARGS --small -c allgather --memory cuda:1 --reps 1 --baselines none)
+  tide_perf_test(NAME cuda_no_device WRONG RANKS 2 EXPECT "rank 0: --memory cuda:1 is no device; this process has 0 to 0"
+    ARGS --small --memory cuda:1)
+  tide_perf_test(NAME cuda_host_baseline WRONG RANKS 0 EXPECT "--baselines flat does not go with --memory cuda"
+    ARGS --small --memory cuda --baselines flat)
+  tide_perf_test(NAME cuda_overlap WRONG RANKS 0 EXPECT "--overlap computes on the host" ARGS --small --memory cuda --overlap)
+  tide_perf_test(NAME cuda_beside WRONG RANKS 0 EXPECT "--beside: .* emulates its devices" ARGS --small --memory cuda --beside gemm)
+endif()

@@ -53,6 +53,7 @@ while(NOT "${help}" STREQUAL "")
       set(option "${CMAKE_MATCH_1}")
       set(text "${CMAKE_MATCH_2}\n")
     endif()
+    string(REGEX REPLACE ",([a-z])" ",\\\\:\\1" option "${option}")  # a long list may break after a comma
     string(APPEND body ".TP\n.B ${option}\n${text}")
   elseif("${line}" MATCHES "^([A-Z][a-z]+):$")
     end_example()

@@ -1,30 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives: blocking, nonblocking and persistent.
+#include "api/arguments.hpp"
 #include "api/guard.hpp"
 #include "api/next_call.hpp"
 
 using namespace tide;
 
 namespace {
-
-Arguments gather(const void* const* shards, void* const* params) {
-  Arguments a;
-  a.in_place = shards == MPIX_TIDE_IN_PLACE;
-  a.inputs = a.in_place ? nullptr : shards;
-  a.outputs = params;
-  return a;
-}
-
-Arguments reduce(const void* const* grads, void* const* shards, int out_dtype, int op,
-                 double scale) {
-  Arguments a = gather(grads, shards);
-  a.reduce = true;
-  a.out_dtype = out_dtype;
-  a.op = op;
-  a.scale = scale;
-  return a;
-}
 
 int call(MPIX_Tide_group group, Arguments a) {
   const NextLists lists = take_lists();
@@ -51,34 +34,34 @@ int make(MPIX_Tide_group group, Arguments a, bool persistent, MPIX_Tide_request*
 extern "C" {
 
 int PMPIX_Tide_allgather(const void* const* shards, void* const params[], MPIX_Tide_group group) {
-  return call(group, gather(shards, params));
+  return call(group, gather_arguments(shards, params));
 }
 
 int PMPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[], int out_dtype, int op,
                               double scale, MPIX_Tide_group group) {
-  return call(group, reduce(grads, shards, out_dtype, op, scale));
+  return call(group, reduce_arguments(grads, shards, out_dtype, op, scale));
 }
 
 int PMPIX_Tide_iallgather(const void* const* shards, void* const params[], MPIX_Tide_group group,
                           MPIX_Tide_request* request) {
-  return make(group, gather(shards, params), false, request);
+  return make(group, gather_arguments(shards, params), false, request);
 }
 
 int PMPIX_Tide_ireduce_scatter(const void* const* grads, void* const shards[], int out_dtype,
                                int op, double scale, MPIX_Tide_group group,
                                MPIX_Tide_request* request) {
-  return make(group, reduce(grads, shards, out_dtype, op, scale), false, request);
+  return make(group, reduce_arguments(grads, shards, out_dtype, op, scale), false, request);
 }
 
 int PMPIX_Tide_allgather_init(const void* const* shards, void* const params[],
                               MPIX_Tide_group group, MPI_Info, MPIX_Tide_request* request) {
-  return make(group, gather(shards, params), true, request);
+  return make(group, gather_arguments(shards, params), true, request);
 }
 
 int PMPIX_Tide_reduce_scatter_init(const void* const* grads, void* const shards[], int out_dtype,
                                    int op, double scale, MPIX_Tide_group group, MPI_Info,
                                    MPIX_Tide_request* request) {
-  return make(group, reduce(grads, shards, out_dtype, op, scale), true, request);
+  return make(group, reduce_arguments(grads, shards, out_dtype, op, scale), true, request);
 }
 }
 

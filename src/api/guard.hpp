@@ -35,6 +35,8 @@ int guard(MPIX_Tide_request request,
           const std::function<void(Request&)>& act);  // raised on its group's communicator
 int guard_local(const std::function<void()>& act);    // no communicator: MPI_COMM_SELF
 
+int check_pointer(const MPIX_Tide_request* request);  // is not NULL
+
 // Text to a user's buffer, C string; needed: bytes with the final null.
 void give_text(const std::string& text, char* to, size_t size, size_t* needed);
 

@@ -14,7 +14,8 @@ Handles<MPIX_Tide_pipeline, Pipeline>& pipelines() {
 }
 
 // Raised on the communicator of its groups.
-int guard_pipeline(MPIX_Tide_pipeline handle, const std::function<void(Pipeline&)>& act) {
+int guard_pipeline(MPIX_Tide_pipeline handle, const std::function<void(Pipeline&)>& act,
+                   void* stream = nullptr) {
   const auto keep = pipelines().find(handle);
   if (!keep)
     return guard_local([] {
@@ -23,16 +24,9 @@ int guard_pipeline(MPIX_Tide_pipeline handle, const std::function<void(Pipeline&
                   "MPIX_Tide_pipeline_create");
     });
   return guard(keep->group(), [&] {
-    const Pipeline::Busy busy(*keep);
+    const Pipeline::Busy busy(*keep, stream);
     act(*keep);
   });
-}
-
-void check_stream(const void* stream) {
-  if (stream)
-    throw Error(Kind::unsupported,
-                "stream is {}: streams need device memory, which is not in this version; pass NULL",
-                stream);
 }
 
 int check_schedule_pointer(const MPIX_Tide_schedule* schedule) {
@@ -81,49 +75,41 @@ int PMPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer, const void*
 }
 
 int PMPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    if (flags & ~MPIX_TIDE_NO_SYNC)
-      throw Error(Kind::arg, "flags is {}; use 0 or MPIX_TIDE_NO_SYNC", flags);
-    p.begin((flags & MPIX_TIDE_NO_SYNC) != 0);
-  });
+  return guard_pipeline(
+      pipeline,
+      [&](Pipeline& p) {
+        if (flags & ~MPIX_TIDE_NO_SYNC)
+          throw Error(Kind::arg, "flags is {}; use 0 or MPIX_TIDE_NO_SYNC", flags);
+        p.begin((flags & MPIX_TIDE_NO_SYNC) != 0);
+      },
+      stream);
 }
 
 int PMPIX_Tide_pipeline_gather(MPIX_Tide_pipeline pipeline, int layer, void* params[],
                                void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    p.gather(layer, params);
-  });
+  return guard_pipeline(
+      pipeline, [&](Pipeline& p) { p.gather(layer, params); }, stream);
 }
 
 int PMPIX_Tide_pipeline_release(MPIX_Tide_pipeline pipeline, int layer, void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    p.release(layer);
-  });
+  return guard_pipeline(
+      pipeline, [&](Pipeline& p) { p.release(layer); }, stream);
 }
 
 int PMPIX_Tide_pipeline_grads(MPIX_Tide_pipeline pipeline, int layer, void* grads[], void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    p.grads(layer, grads);
-  });
+  return guard_pipeline(
+      pipeline, [&](Pipeline& p) { p.grads(layer, grads); }, stream);
 }
 
 int PMPIX_Tide_pipeline_reduce(MPIX_Tide_pipeline pipeline, int layer, int out_dtype, int op,
                                double scale, void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    p.reduce(layer, out_dtype, op, scale);
-  });
+  return guard_pipeline(
+      pipeline, [&](Pipeline& p) { p.reduce(layer, out_dtype, op, scale); }, stream);
 }
 
 int PMPIX_Tide_pipeline_finish(MPIX_Tide_pipeline pipeline, void* stream) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) {
-    check_stream(stream);
-    p.finish();
-  });
+  return guard_pipeline(
+      pipeline, [&](Pipeline& p) { p.finish(); }, stream);
 }
 
 int PMPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline) {

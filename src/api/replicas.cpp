@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gradient shards over replicas, and norms over shards.
 #include "core/replicas.hpp"
+
 #include "api/guard.hpp"
 #include "core/norm.hpp"
+#include "core/stream_order.hpp"
 
 using namespace tide;
 
@@ -47,6 +49,17 @@ int PMPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op, doubl
   });
 }
 
+int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op, double scale,
+                                         MPIX_Tide_group group, MPI_Comm replica, void* stream) {
+  return guard(replica, [&] {
+    const auto found = live(group);
+    check_stream(*found, stream);
+    const auto request = found->replicas().request(*found, {shards, dtype, op, scale, replica});
+    request->start_on(stream);
+    request->wait_on(stream);
+  });
+}
+
 int PMPIX_Tide_norm2(MPI_Comm shard, int ngroups, const MPIX_Tide_group list[],
                      void* const* const shards[], int dtype, double* norm2) {
   return guard(shard, [&] {
@@ -67,4 +80,5 @@ int PMPIX_Tide_norm2(MPI_Comm shard, int ngroups, const MPIX_Tide_group list[],
 
 TIDE_ALIAS(replica_allreduce)
 TIDE_ALIAS(ireplica_allreduce)
+TIDE_ALIAS(replica_allreduce_enqueue)
 TIDE_ALIAS(norm2)

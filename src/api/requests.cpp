@@ -7,13 +7,13 @@
 
 using namespace tide;
 
-namespace {
-
-int check_pointer(const MPIX_Tide_request* request) {
+int tide::check_pointer(const MPIX_Tide_request* request) {
   return guard_local([&] {
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
   });
 }
+
+namespace {
 
 int check_flag(const int* flag) {
   return guard_local([&] {

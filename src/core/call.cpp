@@ -60,17 +60,25 @@ void Call::take() {
         group_.number());
 }
 
+void Call::take_for_stream() {
+  if (in_streams_ == 0) take();
+  in_streams_++;
+}
+void Call::release_by_stream() {
+  if (--in_streams_ == 0) release();
+}
+
 void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
-                 std::shared_ptr<const Outcome> after) {
+                 std::shared_ptr<const Outcome> after, uint64_t number) {
   outcome_ = std::move(outcome);
   after_ = std::move(after);
-  outcome_->begin();
+  if (!outcome_->enqueued) outcome_->begin();
   arguments_ = arguments;
   hold_ = hold;
   inputs_read_ = false;
   status_ = {};
   workspace_ = context_.workspaces();
-  work_.call = context_.next_call();
+  work_.call = number;
   work_.slot = static_cast<int>(work_.call % slot_count);
   calls_[arguments.reduce]++;
   try {
@@ -374,7 +382,7 @@ bool Call::run_lanes() {
 void Call::see_inputs() {
   if (arguments_.in_place || !backend_->inputs_read(work_)) return;
   inputs_read_ = true;
-  outcome_->inputs_over.store(true, std::memory_order_release);
+  outcome_->tell_inputs_over();
 }
 
 void Call::leave() {
@@ -432,6 +440,12 @@ void Call::fail(Kind kind, const std::string& message) {
   complete();
 }
 
+void Call::fail_unstarted(Outcome& outcome, Kind kind, const std::string& message) {
+  outcome.kind = kind;
+  outcome.message = message;
+  tell(outcome);
+}
+
 void Call::complete() {
   phase_ = Phase::over;
   if (std::exchange(moving_, false)) context_.process().calls_moving--;
@@ -439,11 +453,21 @@ void Call::complete() {
   after_.reset();
   workspace_.reset();
   const std::shared_ptr<Outcome> outcome = std::move(outcome_);
-  for (MPI_Request request : outcome->completes) MPI_Grequest_complete(request);
-  outcome->completes.clear();
-  if (outcome->release_call) release();
-  outcome->inputs_over.store(true, std::memory_order_release);
-  outcome->over.store(true, std::memory_order_release);
+  tell(*outcome);
+}
+
+void Call::tell(Outcome& outcome) {
+  for (MPI_Request request : outcome.completes) MPI_Grequest_complete(request);
+  outcome.completes.clear();
+  if (outcome.gate && outcome.kind != Kind::none)
+    group_.set_async_error({outcome.kind, "{}", outcome.message});
+  if (outcome.enqueued) {
+    release_by_stream();
+    context_.end_stream_call();
+  } else if (outcome.release_call) {
+    release();
+  }
+  outcome.tell_over();
 }
 
 }  // namespace tide

@@ -41,6 +41,7 @@ struct Peer {            // facts about a rank of the communicator, gathered onc
 
 class Group;
 class Settings;
+struct Enqueued;
 
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
@@ -89,6 +90,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // group wanted (tide_device), or the thread's current one.  Error{unsupported}: none; Error{arg}:
   // not this one.
   int device();
+  void default_device(int device) {  // of the user's thread, where another one may ask first
+    if (default_device_ < 0) default_device_ = device;
+  }
   void want_device(const std::string& asked);  // empty: no wish.  Error{arg}: it is another already
   bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
   bool any_gpu_in_use() const { return any_gpu_in_use_; }  // by a rank, as the context was made
@@ -142,10 +146,15 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // --- calls (running.cpp) ---
   uint64_t next_call() { return ++calls_; }
-  void enqueue(std::shared_ptr<Group> group);  // its call was started; mutex held
-  void set_active();                           // requests that nobody may wait for; mutex held
-  bool progress();                             // of its calls; true if anything moved
-  void tick(bool waiting);                     // looks at the clock, hears and answers peers
+  // mutex held.  Its call was started, or starts when it is enqueued->outcome's gate is open.
+  void enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued = {});
+  void set_active();        // requests that nobody may wait for; mutex held
+  bool progress();          // of its calls; true if anything moved
+  void tick(bool waiting);  // looks at the clock, hears and answers peers
+  bool has_stream_calls() const { return stream_calls_ > 0; }
+  void end_stream_call() { stream_calls_--; }
+  // The same where MPI may not be called: on one node, whose lines tell what a rank waits for.
+  void tick_without_mpi();
   bool drives_rail() const { return driven_ != nullptr; }
   void enter_mpi() const;    // lets MPI get on
   void check_whole() const;  // throws why the communicator was given up
@@ -196,19 +205,25 @@ class Context : public std::enable_shared_from_this<Context> {
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
   std::shared_ptr<Group> plain_group_;
-  int device_ = -1;
+  int device_ = -1, default_device_ = -1;
   std::string wanted_device_;
   bool any_gpu_in_use_ = false;
 
-  std::deque<std::shared_ptr<Group>> queued_;                    // started, in order
+  struct Queued {
+    std::shared_ptr<Group> group;
+    std::shared_ptr<Enqueued> enqueued;  // null: its call was started
+  };
+  std::deque<Queued> queued_;                                    // in order
   std::array<std::shared_ptr<Group>, slot_count> running_ = {};  // by slot
   bool active_ = false;                                          // known to Progress
   uint64_t entered_ = 0, moved_ = 0;
+  std::atomic<int> stream_calls_ = 0;  // enqueued and not over
   std::atomic<bool> in_setup_ = false;
   double setup_limit_s_ = 0;
   uint64_t setup_steps_ = 0;
   std::unique_ptr<Watch> watch_;
-  double last_progress_s_ = 0;
+  double last_progress_s_ = 0, quiet_since_s_ = 0;
+  uint64_t quiet_moved_ = 0;
   std::atomic<bool> broken_flag_ = false;
   Kind broken_kind_ = Kind::none;
   std::string broken_;  // why no call can be made any more

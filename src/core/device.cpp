@@ -32,7 +32,8 @@ int Context::device() {
   const int count = gpu::devices(&why);
   if (count == 0)
     throw Error(Kind::unsupported, "no device: {}; use host memory, or run where a GPU is", why);
-  return device_ = wanted_device_.empty() ? gpu::current() : number_of(wanted_device_, count);
+  if (!wanted_device_.empty()) return device_ = number_of(wanted_device_, count);
+  return device_ = default_device_ < 0 ? gpu::current() : default_device_;
 }
 
 bool Context::adopt_device(int device) {

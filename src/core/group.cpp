@@ -69,7 +69,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
   context.together([&] {
     group->call_ = std::make_unique<Call>(*group, tables);
-    group->want_thread();
+    if (group->settings_.text("tide_progress") == "thread") group->need_thread();
   });
   if (logs(Level::info) && context.comm_rank() == 0)
     log(Level::info,
@@ -81,15 +81,28 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
 Group::Group() : replicas_(std::make_unique<Replicas>()) {}
 Group::~Group() = default;
 
-void Group::want_thread() {
-  if (settings_.text("tide_progress") != "thread") return;
+void Group::need_thread() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   if (rail_ && level < MPI_THREAD_MULTIPLE)
     throw Error(Kind::unsupported,
-                "tide_progress = thread: between nodes the thread calls MPI, which was not "
-                "initialised with MPI_THREAD_MULTIPLE; do that, or use poll");
+                "tide_progress = thread, and stream-ordered calls: between nodes the progress "
+                "thread calls MPI, which was not initialised with MPI_THREAD_MULTIPLE; do that, or "
+                "use poll and calls without a stream");
   context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
+}
+
+void Group::set_async_error(const Error& error) {
+  if (const auto user = errors_to_.lock()) return user->set_async_error(error);
+  log(Level::error, fmt::format("rank {}: group {}, stream-ordered call: {}", context_->comm_rank(),
+                                number_, error.what()));
+  const std::lock_guard lock(async_mutex_);
+  if (!async_error_) async_error_ = error;
+}
+
+std::optional<Error> Group::async_error() const {
+  const std::lock_guard lock(async_mutex_);
+  return async_error_;
 }
 
 void Group::cut_rows(const int64_t* first_row) {

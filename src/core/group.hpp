@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,12 @@ class Group : public std::enable_shared_from_this<Group> {
   // For a group that its own communicator's context keeps: no circle of owners.
   void borrow_context() { context_ = {std::shared_ptr<void>(), context_.get()}; }
   Replicas& replicas() { return *replicas_; }
+  // Of calls in the order of a stream, which no call tells: the first one stays.
+  void set_async_error(const Error& error);
+  void tell_async_errors_to(std::weak_ptr<Group> user) { errors_to_ = std::move(user); }
+  std::optional<Error> async_error() const;
+  // Starts the progress thread, where it is not at work yet.  Error{unsupported}.
+  void need_thread();
   Rail* rail() const { return rail_; }  // null on one node
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
@@ -89,7 +96,6 @@ class Group : public std::enable_shared_from_this<Group> {
   Group();
   void cut_rows(const int64_t* first_row);
   void plan_all();
-  void want_thread();
   Collective plan_gather() const;
   Plans reduce_packing(const Types& types) const;
   void plan_reduces();
@@ -113,6 +119,9 @@ class Group : public std::enable_shared_from_this<Group> {
   std::unique_ptr<Call> call_;
   std::shared_ptr<void> owned_;
   std::unique_ptr<Replicas> replicas_;
+  mutable std::mutex async_mutex_;
+  std::optional<Error> async_error_;
+  std::weak_ptr<Group> errors_to_;
   std::shared_ptr<Outcome> blocking_outcome_ =
       std::make_shared<Outcome>();  // of the blocking calls
 };

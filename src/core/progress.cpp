@@ -94,6 +94,14 @@ void Progress::tick(Context& mine, bool waiting) {
     if (context.get() != &mine) context->tick(false);
 }
 
+void Progress::watch(Context& context) {
+  if (may_call_mpi_) return tick(context, true);
+  const double now = now_s();
+  if (now < next_watch_s_) return;
+  next_watch_s_ = now + tick_s;
+  context.tick_without_mpi();
+}
+
 void Progress::start_thread(bool may_call_mpi) {
   const std::lock_guard lock(mutex_);
   may_call_mpi_ = may_call_mpi;
@@ -148,6 +156,8 @@ void Progress::run() {
     no_mpi_here = !may_call_mpi_;
     for (const auto& context : copy_active())
       if (may_call_mpi_ || context->topology().nodes() == 1) moved |= context->progress();
+    for (const auto& context : copy_active())  // of calls that nobody else waits for
+      if (context->has_stream_calls()) watch(*context);
     if (moved)
       idle = 0;
     else if (idle < spins)

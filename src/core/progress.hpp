@@ -49,12 +49,14 @@ class Progress {
 
  private:
   void run();
+  void watch(Context& context);  // the time of calls that nobody waits for but a stream
   std::vector<std::shared_ptr<Context>> copy_active() const;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::shared_ptr<Context>> active_;
   std::atomic<size_t> active_count_ = 0;
   std::atomic<double> next_tick_s_ = 0;
+  double next_watch_s_ = 0;  // of the thread
   std::thread thread_;
   std::atomic<bool> running_ = false, stop_ = false, may_call_mpi_ = false;
 };

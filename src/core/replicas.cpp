@@ -3,7 +3,9 @@
 #include "core/replicas.hpp"
 
 #include <cmath>
+#include <new>
 
+#include "core/allocate.hpp"
 #include "core/progress.hpp"
 #include "mpix_tide.h"
 
@@ -39,22 +41,27 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
   return {};
 }
 
-// The group's own settings, and additions in the order of ranks.
-class InfoOf {
+class Info {
  public:
-  explicit InfoOf(const Group& group) {
+  Info(const char* key, const char* value) {
     MPI_Info_create(&info);
-    MPI_Info_set(info, "tide_order", "rank");
+    MPI_Info_set(info, key, value);
+  }
+  ~Info() { MPI_Info_free(&info); }
+  Info(const Info&) = delete;
+  Info& operator=(const Info&) = delete;
+  MPI_Info info = MPI_INFO_NULL;
+};
+
+// The group's own settings, and additions in the order of ranks.
+struct InfoOf : Info {
+  explicit InfoOf(const Group& group) : Info("tide_order", "rank") {
     for (const char* key :
          {"tide_rail", "tide_rail_devices", "tide_foreign", "tide_chunk_bytes", "tide_eager_bytes",
           "tide_rail_inflight_bytes", "tide_timeout", "tide_progress"})
       if (const std::string& value = group.settings().text(key); !value.empty())
         MPI_Info_set(info, key, value.c_str());
   }
-  ~InfoOf() { MPI_Info_free(&info); }
-  InfoOf(const InfoOf&) = delete;
-  InfoOf& operator=(const InfoOf&) = delete;
-  MPI_Info info = MPI_INFO_NULL;
 };
 
 Arguments reducing(const ReplicaArguments& a) {
@@ -100,28 +107,49 @@ std::shared_ptr<Group> make_group(const Group& of, const ReplicaArguments& a) {
   }
 }
 
+std::shared_ptr<void> aligned(size_t bytes) {
+  return {::operator new (bytes + align_bytes, std::align_val_t{align_bytes}),
+          [](void* at) { ::operator delete (at, std::align_val_t{align_bytes}); }};
+}
+
+// Collective.  Memory that the replicas of a node reach.
+std::shared_ptr<void> on_device(Context& context, size_t bytes) {
+  const Info info("mpi_memory_alloc_kinds", "cuda:device");
+  void* base = allocate(context, static_cast<int64_t>(bytes + align_bytes), info.info);
+  return {base, [&process = context.process()](void* at) { process.memory.remove(at); }};
+}
+
 }  // namespace
 
 const Replicas::Pair& Replicas::make(Group& group, Context& context, const ReplicaArguments& a) {
   Pair pair{make_group(group, a), make_group(group, a), {}};
   const Group& flat = *pair.reduce;
   const Context::Setup setup(context, group.limit_s());
+  int64_t on_host = 1;
+  for (size_t p = 0; p < flat.params().size(); p++)
+    if (flat.rows_of(static_cast<int>(p), context.comm_rank()) && gpu::device_of(a.shards[p]) >= 0)
+      on_host = 0;
+  context.least(&on_host, 1);
+  std::vector<size_t> at;
+  size_t bytes = 0;
   context.together([&] {
-    std::vector<size_t> at;
-    size_t bytes = 0;
     for (size_t p = 0; p < flat.params().size(); p++) {
       at.push_back(bytes);
       const auto rows = static_cast<size_t>(flat.rows_of(static_cast<int>(p), context.comm_rank()));
       bytes +=
           (rows * bytes_of(flat.params()[p].full) + align_bytes - 1) / align_bytes * align_bytes;
     }
-    const std::shared_ptr<std::byte[]> memory(new std::byte[bytes + align_bytes]);
-    auto* base = memory.get();
-    base += (align_bytes - reinterpret_cast<uintptr_t>(base) % align_bytes) % align_bytes;
-    for (size_t offset : at) pair.sums.push_back(base + offset);
-    pair.reduce->own(memory);
-    pair.gather->own(memory);
   });
+  std::shared_ptr<void> memory;
+  if (on_host)
+    context.together([&] { memory = aligned(bytes); });
+  else
+    memory = on_device(context, bytes);
+  for (size_t offset : at) pair.sums.push_back(static_cast<std::byte*>(memory.get()) + offset);
+  pair.reduce->own(memory);
+  pair.gather->own(memory);
+  pair.reduce->tell_async_errors_to(group.weak_from_this());
+  pair.gather->tell_async_errors_to(group.weak_from_this());
   const std::lock_guard lock(mutex_);
   return pairs_[{&context, a.dtype}] = std::move(pair);
 }

@@ -29,7 +29,8 @@ class Replicas {
  public:
   // Collective over the replica communicator: the operation, not yet started.  Waits for the others
   // where the pair of groups is not made yet.  Error on all of its ranks where arguments are wrong
-  // or differ; where a peer has the groups already, that peer's wait tells it.
+  // or differ; where a peer has the groups already, that peer's wait tells it.  Memory of the first
+  // call's kind, the host's or a device's, is what later ones must bring.
   std::unique_ptr<Request> request(Group& group, const ReplicaArguments& arguments);
 
  private:

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/progress.hpp"
+#include "core/stream_order.hpp"
 
 namespace tide {
 
@@ -18,7 +19,7 @@ static void begin(const std::shared_ptr<Group>& group, const Arguments& argument
   try {
     context.check_whole();
     if (as_request) context.set_active();
-    call.start(arguments, outcome, as_request, after);
+    call.start(arguments, outcome, as_request, after, context.next_call());
     context.enqueue(group);
   } catch (...) {
     call.release();
@@ -56,9 +57,12 @@ Request::Request(std::unique_ptr<Request> first, std::shared_ptr<Group> group,
 
 // An active one goes on without its handle.
 Request::~Request() {
-  if (!active_) return;
-  Context& context = group_->context();
-  const std::lock_guard lock(context.mutex);
+  if (active_) let_go();
+}
+
+void Request::let_go() {
+  if (outcome_->enqueued) return;
+  const std::lock_guard lock(group_->context().mutex);
   if (over())
     group_->call().release();
   else
@@ -68,6 +72,7 @@ Request::~Request() {
 void Request::start(const Request* after) {
   if (active_)
     throw Error(Kind::request, "the request is active already; complete it by wait or test first");
+  if (outcome_->enqueued) outcome_ = std::make_shared<Outcome>();
   if (first_) first_->start(after);
   const Request* before = first_ ? first_.get() : after;
   begin(group_, arguments_, outcome_, true, before ? before->outcome_ : nullptr);
@@ -98,7 +103,7 @@ bool Request::test() {
 }
 
 void Request::complete() {
-  group_->call().release();
+  if (!outcome_->enqueued) group_->call().release();
   outcome_->check();
 }
 
@@ -115,6 +120,43 @@ bool Request::test_inputs() {
   if (!free()) test();
   if (over() && group_->context().broken()) outcome_->check();
   return free();
+}
+
+void Request::start_on(gpu::UserStream stream, const Request* after) {
+  if (active_)
+    throw Error(Kind::request,
+                "the request is active already; complete it by wait or test, or by wait_enqueue, "
+                "first");
+  if (first_) first_->start_on(stream, after);
+  const Request* before = first_ ? first_.get() : after;
+  outcome_ = enqueue(group_, arguments_, stream, before ? before->outcome_ : nullptr);
+  active_ = true;
+}
+
+std::shared_ptr<Gate> Request::gate() {
+  const std::lock_guard lock(group_->context().mutex);
+  if (!outcome_->gate) {
+    outcome_->gate = std::make_shared<Gate>();
+    if (outcome_->inputs_over) outcome_->gate->tell_inputs_over();
+    if (outcome_->over) outcome_->gate->tell_over();
+    if (outcome_->over && outcome_->kind != Kind::none)
+      group_->set_async_error({outcome_->kind, "{}", outcome_->message});
+  }
+  return outcome_->gate;
+}
+
+void Request::wait_inputs_on(gpu::UserStream stream) {
+  check_stream(*group_, stream);
+  if (active_) gate()->hold_for_inputs(stream);
+}
+
+void Request::wait_on(gpu::UserStream stream) {
+  check_stream(*group_, stream);
+  if (!active_) return;
+  gate()->hold(stream);
+  if (!active_.exchange(false)) return;
+  if (first_ && first_->active_.exchange(false)) first_->let_go();
+  let_go();
 }
 
 void Request::set(int op, double scale) {

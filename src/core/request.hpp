@@ -42,10 +42,17 @@ class Request {
   void complete();
   void wait_inputs();
   bool test_inputs();
+  // The same in the order of a stream: started once the stream comes so far; the stream waits for
+  // the inputs, or for all of it, which ends the active time.  Group::async_error tells errors.
+  void start_on(gpu::UserStream stream, const Request* after = nullptr);
+  void wait_inputs_on(gpu::UserStream stream);
+  void wait_on(gpu::UserStream stream);
   void set(int op, double scale);  // inactive persistent reduce-scatter
   void mpi(MPI_Request* request);
 
  private:
+  void let_go();  // nobody will complete it
+  std::shared_ptr<Gate> gate();
   std::unique_ptr<Request> first_;  // null: one call
   std::shared_ptr<Group> group_;
   std::vector<const void*> inputs_;

@@ -12,6 +12,7 @@
 #include "core/left_behind.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
+#include "core/stream_order.hpp"
 
 namespace tide {
 
@@ -19,15 +20,29 @@ void Context::check_whole() const {
   if (broken_flag_) throw Error(broken_kind_, broken_);
 }
 
-void Context::enqueue(std::shared_ptr<Group> group) {
-  queued_.push_back(std::move(group));
+void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued) {
+  if (enqueued) {
+    enqueued->number = next_call();
+    stream_calls_++;
+  }
+  queued_.push_back({std::move(group), std::move(enqueued)});
   begin_queued();
+}
+
+// False: its stream has not come so far, or the group's call before it is not over.
+static bool start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
+  if (!enqueued) return true;
+  if (!call.over() || !enqueued->outcome->gate->open()) return false;
+  const std::shared_ptr<Enqueued> now = std::move(enqueued);
+  call.start(now->arguments, now->outcome, true, now->after, now->number);
+  return true;
 }
 
 bool Context::begin_queued() {
   bool begun = false;
   while (!queued_.empty()) {
-    Call& call = queued_.front()->call();
+    Call& call = queued_.front().group->call();
+    if (!start(call, queued_.front().enqueued)) break;
     auto& slot = running_[static_cast<size_t>(call.slot())];
     if (slot || call.waits()) break;
     if (call.fail_with_last()) {
@@ -35,7 +50,7 @@ bool Context::begin_queued() {
       begun = true;
       continue;
     }
-    slot = std::move(queued_.front());
+    slot = std::move(queued_.front().group);
     queued_.pop_front();
     entered_ = call.number();
     call.enter();
@@ -121,7 +136,7 @@ Watch::Here Context::here(bool waiting) const {
       if (h.where.phase == Phase::over) h.where = group->call().where(h.missing);
       limit(*group);
     }
-  for (const auto& group : queued_) limit(*group);
+  for (const auto& next : queued_) limit(*next.group);
   if (h.where.phase == Phase::over && in_setup_) {
     h.where.phase = Phase::setup;
     h.where.call = setup_steps_;
@@ -147,6 +162,18 @@ void Context::tick(bool waiting) {
   give_up(*verdict, "");
 }
 
+void Context::tick_without_mpi() {
+  const std::lock_guard lock(mutex);
+  const Watch::Here h = here(true);
+  const double now = now_s();
+  if (broken_flag_ || h.limit_s <= 0 || h.missing.empty() || h.moved != quiet_moved_) {
+    quiet_moved_ = h.moved;
+    quiet_since_s_ = now;
+  } else if (now - quiet_since_s_ > 2 * h.limit_s) {  // as long as Watch listens
+    give_up({h.missing.front(), static_cast<int16_t>(Kind::timeout), Fault::silent, -1}, "");
+  }
+}
+
 // The first cause on a node stays, and is told to all ranks.
 void Context::give_up(const Status& cause, const std::string& detail) {
   if (broken_flag_) return;
@@ -170,7 +197,11 @@ void Context::give_up(const Status& cause, const std::string& detail) {
 void Context::fail_calls(Kind kind, const std::string& why) {
   for (auto& group : running_)
     if (const auto last = std::move(group)) last->call().fail(kind, why);
-  for (const auto& last : std::exchange(queued_, {})) last->call().fail(kind, why);
+  for (const auto& last : std::exchange(queued_, {}))
+    if (last.enqueued)
+      last.group->call().fail_unstarted(*last.enqueued->outcome, kind, why);
+    else
+      last.group->call().fail(kind, why);
 }
 
 // A rank that goes on may still write here, and MPI may still read: such memory stays mapped.

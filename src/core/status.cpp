@@ -100,7 +100,8 @@ static const char* words(Fault fault) {
     case Fault::lost:
       return "a connection to it is lost: the rank, its host or the network is gone; end the job";
     case Fault::mixed_memory:
-      return "device memory and host memory come together in this call{of}; pass one kind of memory, "
+      return "device memory and host memory come together in this call{of}; pass one kind of "
+             "memory, "
              "for inputs and outputs, on all ranks";
     case Fault::other_device:
       return "memory{of} lies on another device than the communicator's first one; use one device "
@@ -109,7 +110,8 @@ static const char* words(Fault fault) {
     case Fault::no_device:
       return "cannot use device memory in this call (its log line says why)";
     case Fault::unmapped_device:
-      return "device memory{of} that MPIX_Tide_alloc did not give, or not for this communicator, is "
+      return "device memory{of} that MPIX_Tide_alloc did not give, or not for this communicator, "
+             "is "
              "not mapped by its node; allocate it with MPIX_Tide_alloc, or create the group with "
              "tide_foreign=staged";
     case Fault::input_length:

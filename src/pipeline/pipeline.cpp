@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/gate.hpp"
+#include "core/progress.hpp"
+
 namespace tide {
 
 std::shared_ptr<Pipeline> Pipeline::create(Group& first,
@@ -29,12 +32,29 @@ std::shared_ptr<Pipeline> Pipeline::create(Group& first,
   return made;
 }
 
-Pipeline::~Pipeline() = default;
+Pipeline::~Pipeline() { wait_for_stream(); }
 
-Pipeline::Busy::Busy(Pipeline& pipeline) : pipeline_(pipeline) {
+Pipeline::Busy::Busy(Pipeline& pipeline, gpu::UserStream stream) : pipeline_(pipeline) {
   if (pipeline.busy_.exchange(true))
     throw Error(Kind::request,
                 "the pipeline is used by another thread; call its functions from one at a time");
+  pipeline.stream_ = stream;
+}
+
+// A pipeline that outlives MPI waits for nobody.
+void Pipeline::wait_for_stream() {
+  if (!finished_ || !Process::usable()) return;
+  context().process().progress().wait(context(),
+                                      [this] { return finished_->open() || context().broken(); });
+  finished_.reset();
+}
+
+void Pipeline::check_stream() const {
+  if (stream_ && has_memory_ && !storage_.on_device())
+    throw Error(
+        Kind::unsupported,
+        "a stream was passed, but the pipeline's slots are not device memory; create it with "
+        "info mpi_memory_alloc_kinds = cuda:device, or pass NULL");
 }
 
 void Pipeline::plan(bool accumulate) {
@@ -124,6 +144,7 @@ void Pipeline::begin(bool no_sync) {
   if (running_)
     throw Error(Kind::request, "a micro-batch is under way; expected is {}", expected());
   if (!has_memory_ || (no_sync && !shape_.accumulate)) take_memory(no_sync || shape_.accumulate);
+  check_stream();
   running_ = true;
   no_sync_ = no_sync;
   visit_ = -1;
@@ -133,8 +154,9 @@ void Pipeline::begin(bool no_sync) {
   run(schedule_.begin);
 }
 
-// Nothing is active between micro-batches, so that slots may move.
+// Nothing is active between micro-batches, so that slots may move; a stream may still read them.
 void Pipeline::take_memory(bool accumulate) {
+  wait_for_stream();
   const Context::Setup setup(context(), group().limit_s());
   context().together([&] {
     for (size_t l = 0; l < layers_.size(); l++)

@@ -41,7 +41,8 @@ class Pipeline {
   // For the time of a call: one thread at a time.
   class Busy {
    public:
-    explicit Busy(Pipeline& pipeline);
+    // stream: null, or where the call belongs.
+    Busy(Pipeline& pipeline, gpu::UserStream stream);
     ~Busy() { pipeline_.busy_ = false; }
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
@@ -70,6 +71,11 @@ class Pipeline {
   void take_memory(bool accumulate);
   void run(const std::vector<Step>& steps, const Reduction& reduction);
   void run(const std::vector<Step>& steps) { run(steps, Reduction()); }
+  // On the call's stream, or on the host.
+  void start(Request& request, const Request* after);
+  void end(Request& request);
+  void check_stream() const;
+  void wait_for_stream();  // that has passed the last finish
   void run_step(const Step& step, const Reduction& reduction);
   void start_gather(const Step& step);
   void start_reduce(const Step& step, const Reduction& reduction);
@@ -96,6 +102,8 @@ class Pipeline {
   bool released_ = true, opened_ = false, reduced_ = false;  // of that visit; opened: its gradients
   std::optional<Error> failed_;                              // what ended the micro-batch early
   std::atomic<bool> busy_ = false;
+  gpu::UserStream stream_ = nullptr;  // of the call that is made
+  std::unique_ptr<Gate> finished_;    // by a stream
 };
 
 // Ends the active time of a request and throws what went wrong.

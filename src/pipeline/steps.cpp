@@ -3,6 +3,7 @@
 #include <cstring>
 #include <functional>
 
+#include "core/gate.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace tide {
@@ -10,6 +11,20 @@ namespace tide {
 void complete_request(Request& request) {
   request.wait();
   if (request.end()) request.complete();
+}
+
+void Pipeline::start(Request& request, const Request* after) {
+  if (stream_)
+    request.start_on(stream_, after);
+  else
+    request.start(after);
+}
+
+void Pipeline::end(Request& request) {
+  if (stream_)
+    request.wait_on(stream_);
+  else
+    complete_request(request);
 }
 
 // What goes wrong ends the micro-batch: further calls say the same until finish.
@@ -28,9 +43,9 @@ void Pipeline::run_step(const Step& step, const Reduction& reduction) {
     case Step::What::gather:
       return start_gather(step);
     case Step::What::wait_gather:
-      return complete_request(*l.gather);
+      return end(*l.gather);
     case Step::What::wait_read:
-      return l.reduce->wait_inputs();
+      return stream_ ? l.reduce->wait_inputs_on(stream_) : l.reduce->wait_inputs();
     case Step::What::clear:
       return clear(step);
     case Step::What::reduce:
@@ -40,7 +55,7 @@ void Pipeline::run_step(const Step& step, const Reduction& reduction) {
         start_reduce(step, reduction);
       return;
     case Step::What::wait_reduce:
-      return complete_request(*l.reduce);
+      return end(*l.reduce);
   }
 }
 
@@ -56,7 +71,7 @@ void Pipeline::start_gather(const Step& step) {
     request = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
   }
   l.gather = request.get();
-  request->start(step.after < 0 ? nullptr : layer(step.after).reduce.get());
+  start(*request, step.after < 0 ? nullptr : layer(step.after).reduce.get());
 }
 
 void Pipeline::start_reduce(const Step& step, const Reduction& reduction) {
@@ -75,13 +90,17 @@ void Pipeline::start_reduce(const Step& step, const Reduction& reduction) {
   }
   l.accumulated = false;
   l.reduce->set(reduction.op, reduction.scale);
-  l.reduce->start();
+  start(*l.reduce, nullptr);
 }
 
 void Pipeline::clear(const Step& step) {
   const Layer& l = layer(step.layer);
   const int64_t bytes = grad_pieces_[static_cast<size_t>(step.layer)].bytes;
-  if (bytes && !l.accumulated) std::memset(storage_.slot(step.slot), 0, static_cast<size_t>(bytes));
+  if (!bytes || l.accumulated) return;
+  if (storage_.on_device())
+    gpu::zero(stream_, storage_.slot(step.slot), static_cast<size_t>(bytes));
+  else
+    std::memset(storage_.slot(step.slot), 0, static_cast<size_t>(bytes));
 }
 
 // Completes all that is active, whatever goes wrong with one of them.
@@ -95,7 +114,7 @@ void Pipeline::finish() {
     const auto end = [&](Request* request) {
       if (!request || !request->active()) return;
       try {
-        complete_request(*request);
+        this->end(*request);
       } catch (const Error& e) {
         if (!failed_) failed_ = e;
       }
@@ -104,6 +123,10 @@ void Pipeline::finish() {
     end(l.reduce.get());
   }
   running_ = false;
+  if (stream_) {
+    finished_ = std::make_unique<Gate>();
+    finished_->open_after(stream_);
+  }
   if (!failed_) return;
   for (Layer& l : layers_) l.accumulated = false;
   throw *failed_;

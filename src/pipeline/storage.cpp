@@ -60,6 +60,7 @@ void PipelineStorage::allocate(Context& context, const std::vector<Slot>& slots,
         if (base) base += slots[i].bytes;
       }
   }
+  on_device_ = bases_.empty() || gpu::device_of(bases_[0]) >= 0;
 }
 
 // An operation that is active keeps what it uses mapped.

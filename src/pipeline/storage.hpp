@@ -35,12 +35,14 @@ class PipelineStorage {
   // are allocated with all of `info`, the others without tide_share.
   void allocate(Context& context, const std::vector<Slot>& slots, const InfoValues& info);
   void free();
+  bool on_device() const { return on_device_; }
   char* slot(int which) const { return at_[static_cast<size_t>(which)]; }
   void pointers(const Pieces& pieces, int slot, void* list[]) const;
 
  private:
   std::vector<void*> bases_;
   std::vector<char*> at_;
+  bool on_device_ = false;
 };
 
 }  // namespace tide

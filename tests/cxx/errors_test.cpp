@@ -178,7 +178,7 @@ TEST(CxxErrors, ARaggedLayoutNeedsItsRows) {
   expect_words(error, {"first_row has"});
 }
 
-TEST(CxxErrors, StreamsAreNotInThisVersion) {
+TEST(CxxErrors, StreamsNeedADevice) {
   const Fixture f;
   const auto error = thrown([&] {
     f.group.allgather_enqueue({f.shard, f.shard2}, {f.full_(), f.full2_()}, nullptr);

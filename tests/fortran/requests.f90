@@ -105,7 +105,7 @@ contains
     call check(all(abs(total - factor * step * ranks * (ranks + 1) / 2) < 1e-4), 'reduce-scatter by request')
   end subroutine
 
-  !> The stream-ordered calls reach the library, which has none of them yet.
+  !> The stream-ordered calls reach the library, which says that there is no device.
   subroutine unsupported(what)
     character(len=*), intent(in) :: what
     integer :: code(5), kind, i

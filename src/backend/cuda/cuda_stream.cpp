@@ -248,4 +248,9 @@ bool capturing(UserStream stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+void zero(UserStream stream, void* at, size_t bytes) {
+  check(cudaMemsetAsync(at, 0, bytes, static_cast<cudaStream_t>(stream)), "cudaMemsetAsync");
+  if (!stream) check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+}
+
 }  // namespace tide::gpu

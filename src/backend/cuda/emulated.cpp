@@ -254,17 +254,31 @@ bool Stream::reached(uint64_t mark) {
 
 void Stream::drain() { state_->finish(state_->marks + 1); }
 
+// The default stream is the caller's own thread.
+static void submit(UserStream stream, std::function<void()> work) {
+  if (stream)
+    static_cast<EmulatedStream*>(stream)->submit(std::move(work));
+  else
+    work();
+}
+
 void write_after(UserStream stream, uint32_t* word, uint32_t value) {
-  static_cast<EmulatedStream*>(stream)->submit(
-      [=] { __atomic_store_n(word, value, __ATOMIC_RELEASE); });
+  submit(stream, [=] { __atomic_store_n(word, value, __ATOMIC_RELEASE); });
 }
 
 void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
-  static_cast<EmulatedStream*>(stream)->submit([=] {
+  submit(stream, [=] {
     while (static_cast<int32_t>(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) < 0) sched_yield();
   });
 }
 
 bool capturing(UserStream) { return false; }
+
+void zero(UserStream stream, void* at, size_t bytes) {
+  submit(stream, [=] {
+    reach(at, bytes);
+    std::memset(at, 0, bytes);
+  });
+}
 
 }  // namespace tide::gpu

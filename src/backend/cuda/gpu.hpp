@@ -126,5 +126,7 @@ void write_after(UserStream stream, uint32_t* word, uint32_t value);
 // The stream goes on once *word >= value (in the cyclic order of unsigned numbers).
 void hold_until(UserStream stream, const uint32_t* word, uint32_t value);
 bool capturing(UserStream stream);
+// Zeroes device memory in the order of the stream; null: at once.
+void zero(UserStream stream, void* at, size_t bytes);
 
 }  // namespace tide::gpu

@@ -43,5 +43,6 @@ void Stream::drain() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
 void hold_until(UserStream, const uint32_t*, uint32_t) { refuse(); }
 bool capturing(UserStream) { return false; }
+void zero(UserStream, void*, size_t) { refuse(); }
 
 }  // namespace tide::gpu

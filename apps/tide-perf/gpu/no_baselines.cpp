@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/baselines.hpp"
+
+#include <stdexcept>
+
+#include "gpu/beside.hpp"
+#include "gpu/device.hpp"
+
+namespace perf::gpu {
+
+class Nccl {};
+
+void open_nccl(const Options&, MPI_Comm, Session& session) {
+  session.no_nccl = not_built_for_kernels();
+}
+
+std::vector<Contestant> baselines(const Options& o, Workload&, bool allgather) {
+  std::vector<Contestant> all;
+  for (const char* name : {"stock", "copy-out", "nccl", "plain"}) {
+    const bool both = name == std::string("stock") || name == std::string("nccl");
+    if (!o.has_baseline(name) || (!allgather && !both)) continue;
+    all.push_back({name, ""});
+    all.back().refused = "left out: " + not_built_for_kernels();
+  }
+  return all;
+}
+
+void measure_beside(const Options&, Workload&, const std::vector<Contestant>&, Result&) {
+  throw std::invalid_argument("--beside: " + not_built_for_kernels());
+}
+
+}  // namespace perf::gpu

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "contest.hpp"
+#include "gpu/batch.hpp"
+#include "gpu/cuda.hpp"
+#include "gpu/nccl.hpp"
+
+// The baselines of a build with CUDA, one function a row.  Each run() ends when its stream has.
+namespace perf::gpu {
+
+/// Packed padded shards in device memory: this rank's, and by rank those of all.
+struct Packed {
+  std::vector<std::int64_t> offsets;  // of each parameter in a shard
+  std::int64_t shard_bytes;
+  Bytes send, recv;
+};
+/// Filled, and the contestant's clear and verify of recv.
+Packed prepare_packed_gather(Workload& w, Contestant& c);
+
+Contestant nccl_allgather(Workload& w);
+Contestant stock_allgather(Workload& w, bool copies_in);
+Contestant plain_allgather(Workload& w);  // collective
+Contestant nccl_reduce_scatter(Workload& w);
+Contestant stock_reduce_scatter(Workload& w);
+
+}  // namespace perf::gpu

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "agreement.hpp"
+#include "gpu/baselines.hpp"
+#include "gpu/device.hpp"
+
+namespace perf::gpu {
+namespace {
+
+int place_on_host(MPI_Comm comm) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int place = 0;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_rank(host, &place);
+  MPI_Comm_free(&host);
+  return place;
+}
+
+// The value of a variable of this tool, which the library would not know.
+std::string take(const char* variable, const char* otherwise) {
+  const char* value = std::getenv(variable);
+  const std::string taken = value == nullptr || *value == '\0' ? otherwise : value;
+  unsetenv(variable);
+  return taken;
+}
+
+// Or a problem.
+std::string choose(const Options& o, int place, int& device) {
+  std::string why;
+  const int count = devices(why);
+  if (count == 0)
+    return fmt::format("no device: {}; use --memory tide, or run where a GPU is", why);
+  const char* wanted = std::getenv("TIDE_DEVICE");
+  std::string asked = wanted == nullptr ? "" : wanted;
+  const std::string name = o.device.empty() ? "TIDE_DEVICE=" : "--memory cuda:";
+  if (!o.device.empty()) asked = o.device;
+  if (asked.empty()) asked = std::to_string(place % count);
+  const auto [end, code] = std::from_chars(asked.data(), asked.data() + asked.size(), device);
+  if (code == std::errc() && end == asked.data() + asked.size() && device >= 0 && device < count)
+    return "";
+  return fmt::format("{}{} is no device; this process has 0 to {}", name, asked, count - 1);
+}
+
+// `mine` of each rank, by rank.
+std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& mine) {
+  constexpr std::size_t most = 256;
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  std::string text = mine.substr(0, most - 1);
+  text.resize(most);
+  std::string all(most * static_cast<std::size_t>(ranks), '\0');
+  MPI_Allgather(text.data(), most, MPI_CHAR, all.data(), most, MPI_CHAR, comm);
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < all.size(); at += most) texts.emplace_back(&all[at]);
+  return texts;
+}
+
+}  // namespace
+
+Session open_session(const Options& o, MPI_Comm comm) {
+  Session session;
+  session.nccl_library = take("TIDE_NCCL_LIBRARY", "libnccl.so.2");
+  session.cublas_library = take("TIDE_CUBLAS_LIBRARY", "libcublas.so");
+  if (!o.on_device()) return session;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::string problem = choose(o, place_on_host(comm), session.device);
+  tools::agree(comm, problem.empty() ? "" : fmt::format("rank {}: {}", rank, problem));
+  if (!o.device.empty()) setenv("TIDE_DEVICE", o.device.c_str(), 1);  // the library obeys it, too
+  use(session.device);
+  session.versions = versions();
+  session.devices = gather_texts(comm, fmt::format("{} {}", session.device, name(session.device)));
+  const std::string mine = uuid(session.device);
+  const std::vector<std::string> uuids = gather_texts(comm, mine);
+  session.sharing = static_cast<int>(std::count(uuids.begin(), uuids.end(), mine));
+  open_nccl(o, comm, session);
+  return session;
+}
+
+}  // namespace perf::gpu

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/stream_order.hpp"
+
+#include "core/error.hpp"
+#include "core/gate.hpp"
+
+namespace tide {
+
+Enqueued::Enqueued(const Arguments& a, size_t count) : arguments(a) {
+  if (a.inputs) inputs.assign(a.inputs, a.inputs + count), arguments.inputs = inputs.data();
+  if (a.outputs) outputs.assign(a.outputs, a.outputs + count), arguments.outputs = outputs.data();
+}
+
+void check_stream(Group& group, gpu::UserStream stream) {
+  std::string why;
+  if (gpu::devices(&why) == 0)
+    throw Error(
+        Kind::unsupported,
+        "no device, and so no stream: {}; use the blocking, nonblocking or persistent forms", why);
+  if (gpu::capturing(stream))
+    throw Error(Kind::unsupported,
+                "the stream is being captured into a graph, which a call that the host drives "
+                "cannot enter; end the capture before the call, or launch one graph before and one "
+                "after it");
+  group.need_thread();
+}
+
+std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Arguments& arguments,
+                                 gpu::UserStream stream, std::shared_ptr<const Outcome> after) {
+  check_stream(*group, stream);
+  Context& context = group->context();
+  auto enqueued = std::make_shared<Enqueued>(arguments, group->params().size());
+  const std::shared_ptr<Outcome> outcome = enqueued->outcome;
+  enqueued->after = std::move(after);
+  outcome->gate = std::make_shared<Gate>();
+  outcome->enqueued = true;
+  outcome->begin();
+  const std::lock_guard lock(context.mutex);
+  context.check_whole();
+  context.default_device(gpu::current());
+  group->call().take_for_stream();
+  try {
+    outcome->gate->open_after(stream);
+  } catch (...) {
+    group->call().release_by_stream();
+    throw;
+  }
+  context.set_active();
+  context.enqueue(group, std::move(enqueued));
+  return outcome;
+}
+
+}  // namespace tide

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank that is stopped while others have calls in a stream: the stream goes on within the bound,
+// though the host waits for nothing but the stream, and the group tells TIMEOUT.  Two or more
+// ranks.
+#include "stopped.hpp"
+#include "test_stream.hpp"
+
+namespace tide_test {
+namespace {
+
+TEST(StreamTimeout, TheStreamGoesOn) {
+  if (world().size < 2) GTEST_SKIP();
+  Comm comm(dup(MPI_COMM_WORLD));
+  Info one_second{{"tide_timeout", "1"}};
+  Operation a(team_of(comm), Collective::gather, {param(64, 33), param(5, 3)}, {}, one_second);
+  Operation b(team_of(comm), Collective::reduce, {param(9, 5)}, {}, one_second);
+  TestStream stream;
+  Stopped stopped(world().size - 1);
+  a.write(1), b.write(1);
+  TIDE_OK(MPIX_Tide_allgather_enqueue(a.in(), a.out(), a.list.group(), stream.handle()));
+  stream.synchronize();
+  a.expect_result("before");
+  stopped.stop_here();
+  if (!stopped.me()) {
+    const double begun_s = now_s();
+    TIDE_OK(MPIX_Tide_allgather_enqueue(a.in(), a.out(), a.list.group(), stream.handle()));
+    TIDE_OK(MPIX_Tide_reduce_scatter_enqueue(b.in(), b.out(), b.out_dtype(), b.op(), b.scale(),
+                                             b.list.group(), stream.handle()));
+    stream.synchronize();
+    EXPECT_LT(now_s() - begun_s, timeout_bound_s());
+    for (const Operation* o : {&a, &b}) {
+      int code = MPI_SUCCESS, kind = 0;
+      TIDE_OK(MPIX_Tide_group_async_error(o->list.group(), &code));
+      TIDE_OK(MPIX_Tide_error_kind(code, &kind));
+      EXPECT_EQ(MPIX_TIDE_ERR_TIMEOUT, kind) << MPIX_Tide_error_message();
+      EXPECT_NE(std::string::npos, std::string(MPIX_Tide_error_message()).find(stopped.name()))
+          << MPIX_Tide_error_message();
+    }
+    expect_broken("enqueue", [&] {
+      return MPIX_Tide_allgather_enqueue(a.in(), a.out(), a.list.group(), stream.handle());
+    });
+    expect_local_calls(a);
+    stopped.resume();
+  }
+  sync(world());
+  expect_usable(world());
+}
+
+}  // namespace
+}  // namespace tide_test
