@@ -60,8 +60,8 @@ std::string draw_memory(MPI_Comm comm, const Memory& memory, int ranks) {
   for (double& sum : sums) sum /= ranks;
   const double planned = std::accumulate(sums, sums + 5, 0.0);
   const double mib = 1 << 20;
-  return fmt::format("  memory of a rank (mean): planned {:.3f} MiB, measured {:.3f} MiB\n",
-                     planned / mib, sums[5] / mib) +
+  return fmt::format("  memory of a rank (mean): planned {:.3f} MiB, measured {}\n", planned / mib,
+                     sums[5] > 0 ? fmt::format("{:.3f} MiB", sums[5] / mib) : "by no means here") +
          bars({{"shards (fp32, 4 kinds)", sums[0]},
                {"gathered parameters", sums[1]},
                {"gradients", sums[2]},

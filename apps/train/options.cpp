@@ -164,8 +164,10 @@ void declare_output(CLI::App& app, Options& o) {
 
 tools::Parsed parse_options(int argc, char** argv, Options& o) {
   CLI::App app{
-      "tide-train: trains a small network on observations of the ocean, sharded over the ranks by\n"
-      "Tide.  Default: the sharded model and an unsharded reference, side by side (--compare).",
+      "tide-train: trains a small network on observations of the ocean, or a transformer on a "
+      "text,\n"
+      "sharded over the ranks by Tide's pipeline.  Default: the sharded model and an unsharded\n"
+      "reference, side by side (--compare).",
       "tide-train"};
   app.footer(footer);
   app.set_version_flag("--version", "tide-train " MPIX_TIDE_VERSION);
