@@ -17,4 +17,16 @@ inline Bf16 to_bf16(float f) {
   return Bf16((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+/// Writes, or adds (with another rounding), n values.
+inline void store_bf16(const float* from, int64_t n, bool add, Bf16* to) {
+  if (add)
+    for (int64_t e = 0; e < n; ++e) to[e] = to_bf16(from_bf16(to[e]) + from[e]);
+  else
+    for (int64_t e = 0; e < n; ++e) to[e] = to_bf16(from[e]);
+}
+
+inline void expand_bf16(const Bf16* from, int64_t n, float* to) {
+  for (int64_t e = 0; e < n; ++e) to[e] = from_bf16(from[e]);
+}
+
 }  // namespace train

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// One file that holds a training run between two batches:
-//   8 bytes "TIDETRN1", 8 bytes length of the header (little-endian), the header (JSON: version,
-//   shapes, seed, where each model stands), then for each model, layer, weight and bias: master,
-//   first and second moment, fp32, all rows.  It does not depend on the number of ranks.
+// One file in safetensors form that holds a training run between two batches: masters by their
+// names, moments as adam.m.NAME and adam.v.NAME (of the reference: reference.NAME), and as metadata
+// under the key tide-train where the run stands.  It does not depend on the number of ranks.
 #pragma once
 #include <mpi.h>
 
@@ -14,14 +13,9 @@
 
 namespace train {
 
-/// Where a checkpoint is written before it takes its place.
-std::string checkpoint_part(const std::string& path);
-
 /// Collective.  Replaces the file in one step: a crash leaves the old one or the new one.
-void save_checkpoint(MPI_Comm comm, const Options& options, const Samples& samples,
-                     const std::vector<Trainer*>& trainers);
+void save_checkpoint(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers);
 /// Collective.  False where the file does not exist.
-bool load_checkpoint(MPI_Comm comm, const Options& options, const Samples& samples,
-                     const std::vector<Trainer*>& trainers);
+bool load_checkpoint(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers);
 
 }  // namespace train

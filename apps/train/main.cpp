@@ -11,10 +11,13 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "blas.hpp"
 #include "checkpoint.hpp"
 #include "failure.hpp"
+#include "field_task.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "setup.hpp"
 #include "tool.hpp"
 #include "trainer.hpp"
 
@@ -25,7 +28,6 @@ struct Run {
   MPI_Comm comm;
   int rank = 0, ranks = 1;
   const Options& options;
-  const Samples& samples;
   std::vector<Trainer*> trainers;  // in the order of the columns
 };
 
@@ -37,15 +39,18 @@ void say(const Run& run, fmt::format_string<A...> format, A&&... values) {
 }
 
 void introduce(const Run& run) {
-  int64_t parameters = 0;
-  for (const LayerShape& shape : run.trainers[0]->weights().layers()) parameters += shape.elems();
-  say(run,
-      "tide-train: {} ranks; {}: {} training and {} validation samples, {} inputs, {} fields\n",
-      run.ranks, run.options.data, run.samples.training().size(), run.samples.validation().size(),
-      run.samples.inputs(), run.samples.outputs());
+  Trainer& first = *run.trainers[0];
+  say(run, "tide-train: {} ranks; {}\n", run.ranks, first.task().describe());
   say(run, "{} layers of width {}, {} parameters; {} batches of {} per epoch\n",
-      run.options.depth + 1, run.options.width, parameters, run.trainers[0]->batches(),
-      run.options.batch);
+      first.weights().layers().size(), run.options.width, first.weights().architecture().elems(),
+      first.batches(), run.options.batch);
+  if (run.options.models == Models::reference) return;
+  if (run.options.stock)
+    say(run, "sharded by stock collectives: MPI_Allgather and MPI_Reduce_scatter\n");
+  else
+    say(run, "pipeline: {}, prefetch {}, replicas {}\n",
+        run.options.slot_reuse ? "slot-reuse" : "in-place", run.options.prefetch,
+        run.options.replicas);
 }
 
 void print_columns(const Run& run) {
@@ -109,7 +114,7 @@ bool train_all(const Run& run) {
       Trainer& t = *run.trainers[m];
       before[m] = t.clock();
       if (t.state().epoch > epoch || t.run_epoch()) continue;
-      save_checkpoint(run.comm, o, run.samples, run.trainers);
+      save_checkpoint(run.comm, o, run.trainers);
       say(run, "stopped by a signal in epoch {}; saved in {}\n", epoch + 1, o.checkpoint);
       return false;
     }
@@ -117,7 +122,7 @@ bool train_all(const Run& run) {
     saved = false;
     const bool stop = o.stop_after > 0 && ++done_now == o.stop_after;
     if (!o.checkpoint.empty() && (epoch % o.checkpoint_every == 0 || stop)) {
-      save_checkpoint(run.comm, o, run.samples, run.trainers);
+      save_checkpoint(run.comm, o, run.trainers);
       saved = true;
     }
     if (stop && !run.trainers.back()->finished()) {
@@ -125,7 +130,7 @@ bool train_all(const Run& run) {
       return false;
     }
   }
-  if (!o.checkpoint.empty() && !saved) save_checkpoint(run.comm, o, run.samples, run.trainers);
+  if (!o.checkpoint.empty() && !saved) save_checkpoint(run.comm, o, run.trainers);
   return true;
 }
 
@@ -136,11 +141,14 @@ bool print_result(const Run& run) {
     say(run, "{}: validation loss {:.6f} after {} epochs; {:.1f} s, {:.0f} % of it communication\n",
         t->name(), score.validation_loss, score.epoch, clock.seconds,
         clock.seconds > 0 ? 100 * clock.comm_seconds / clock.seconds : 0.0);
-    for (size_t f = 0; f < score.rmse.size(); ++f) {
-      const Field& field = run.samples.fields()[f];
-      say(run, "    {:<8} RMSE {:8.4f} {:<8} (deviation of the field: {:.3f})\n", field.name,
-          score.rmse[f], field.units, field.deviation);
-    }
+    const std::vector<Measure>& measures = t->task().measures();
+    for (size_t n = 0; n < measures.size(); ++n)
+      if (measures[n].deviation > 0)
+        say(run, "    {:<8} RMSE {:8.4f} {:<8} (deviation of the field: {:.3f})\n",
+            measures[n].name, score.measures[n], measures[n].units, measures[n].deviation);
+      else
+        say(run, "    {:<8} {:.4f} {}\n", measures[n].name, score.measures[n], measures[n].units);
+    say(run, "{}", draw_breakdown(run.comm, t->times(), t->memory()));
   }
   if (run.trainers.size() < 2) return true;
   const double ours = run.trainers[0]->state().history.back().validation_loss;
@@ -153,50 +161,45 @@ bool print_result(const Run& run) {
   return false;
 }
 
-void write_results(const Run& run, bool whole) {
-  on_first_rank(run.comm, [&] { write_csv(run.options, run.samples, run.trainers); });
+void write_results(const Run& run, bool whole, const Samples* samples) {
+  on_first_rank(run.comm, [&] { write_csv(run.options, run.trainers); });
+  write_steps(run.comm, run.options, run.trainers);
   if (!whole || !run.options.plot) return;
-  const Grid& grid = run.samples.grid();
-  std::vector<int64_t> cells(grid.cells() / grid.times());
-  std::iota(cells.begin(), cells.end(), 0);
-  const std::vector<float> predicted = run.trainers[0]->predict(cells);
-  on_first_rank(run.comm, [&] {
-    write_map(run.options, run.samples, cells, predicted);
-    write_script(run.options, run.samples, run.trainers);
-  });
+  if (samples) {
+    const Grid& grid = samples->grid();
+    std::vector<int64_t> cells(grid.cells() / grid.times());
+    std::iota(cells.begin(), cells.end(), 0);
+    Trainer& first = *run.trainers[0];
+    const std::vector<float> predicted =
+        static_cast<FieldTask&>(first.task()).predict(first.weights(), cells, run.rank);
+    on_first_rank(run.comm, [&] { write_map(run.options, *samples, cells, predicted); });
+  }
+  on_first_rank(run.comm, [&] { write_script(run.options, samples, run.trainers); });
 }
 
 // Collective; the exit code.  draw_later: there is a picture to draw.
 int train_and_report(MPI_Comm comm, const Options& options, bool* draw_later) {
-  const Samples samples(read_grid_once(comm, options.data, options.vars), options.holdout,
-                        options.harmonics);
-  const std::vector<LayerShape> shapes = layer_shapes(samples, options);
-  std::vector<std::unique_ptr<Trainer>> owned;
-  if (options.mode != Mode::reference)
-    owned.push_back(std::make_unique<Trainer>(
-        comm, samples, options, make_sharded(comm, shapes, options.node_shared), "sharded"));
-  if (options.mode != Mode::sharded)
-    owned.push_back(std::make_unique<Trainer>(comm, samples, options, make_replicated(comm, shapes),
-                                              "reference"));
-  Run run{comm, 0, 1, options, samples, {}};
+  const Source source(comm, options);
+  const auto owned = make_trainers(comm, source, options);
+  Run run{comm, 0, 1, options, {}};
   MPI_Comm_rank(comm, &run.rank);
   MPI_Comm_size(comm, &run.ranks);
   for (auto& t : owned) run.trainers.push_back(t.get());
   bool resumed = false;
   if (!options.checkpoint.empty()) {
     catch_signals();
-    resumed = load_checkpoint(comm, options, samples, run.trainers);
+    resumed = load_checkpoint(comm, options, run.trainers);
   }
   introduce(run);
   if (resumed)
     say(run, "continued from {}: epoch {}, step {}\n", options.checkpoint,
         run.trainers[0]->state().epoch, run.trainers[0]->state().step);
-  else if (run.trainers.size() == 2)
+  else if (run.trainers.size() == 2 && !options.exact_reference)
     compare_gradients(run);
   print_columns(run);
   const bool whole = train_all(run);
   const bool close = !whole || print_result(run);
-  write_results(run, whole);
+  write_results(run, whole, options.model == Model::perceptron ? source.samples.get() : nullptr);
   *draw_later = whole && options.plot && run.rank == 0;
   return close ? 0 : 1;
 }
@@ -210,10 +213,9 @@ void check_paths(MPI_Comm comm, const Options& o) {
   on_first_rank(comm, [&] {
     for (const std::string ending : {".csv", ".map.csv", ".gp"})
       if (o.plot || ending == ".csv") check(o.out + ending, "--out");
+    if (o.step_log) check(o.out + ".steps.csv", "--out");
     if (o.checkpoint.empty()) return;
-    check(checkpoint_part(o.checkpoint), "--checkpoint");
-    if (std::filesystem::is_directory(o.checkpoint))
-      throw std::runtime_error("'" + o.checkpoint + "' is a directory; check --checkpoint");
+    check(o.checkpoint, "--checkpoint");
   });
 }
 

@@ -13,6 +13,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "failure.hpp"
+
 namespace train {
 namespace {
 
@@ -67,11 +69,12 @@ std::string map_part(const std::string& out, const Field& field) {
   return text + "set size noratio\nset autoscale x\nset autoscale y\n";
 }
 
-std::string curve_part(const std::string& out, const Samples& samples,
+std::string curve_part(const std::string& out, double height,
                        const std::vector<Trainer*>& trainers) {
   const char* colours[] = {"#1f6fb4", "#d95f02"};
-  const size_t columns = 2 + samples.fields().size();  // of one model
-  std::string loss, rmse;
+  const std::vector<Measure>& measures = trainers[0]->task().measures();
+  const size_t columns = 2 + measures.size();  // of one model
+  std::string loss, other;
   for (size_t m = 0; m < trainers.size(); ++m) {
     const size_t first = 3 + m * columns;
     // The second model is drawn as points, so that equal curves are both seen.
@@ -81,28 +84,26 @@ std::string curve_part(const std::string& out, const Samples& samples,
         "{}'{}.csv' using 1:{} every ::1 with {} lc '{}' title '{}: validation', ''"
         " using 1:{} every ::1 with lines dt 3 lc '{}' title '{}: training'",
         m ? ", " : "", out, first + 1, style, colours[m], name, first, colours[m], name);
-    rmse += fmt::format("{}'{}.csv' using 1:{} every ::1 with {} lc '{}' title '{}'", m ? ", " : "",
-                        out, first + 2, style, colours[m], name);
+    other += fmt::format("{}'{}.csv' using 1:{} every ::1 with {} lc '{}' title '{}'",
+                         m ? ", " : "", out, first + 2, style, colours[m], name);
   }
-  const Field& field = samples.fields()[0];
   return fmt::format(
       "set key top right\nset xlabel 'epoch'\nset grid\nset xtics autofreq\nset ytics autofreq\n"
-      "set origin 0,0\nset size 0.5,0.56\nset logscale y\nset title 'loss (normalised mean "
-      "square)'\n"
-      "set format y '%g'\nplot {}\nset origin 0.5,0\nset size 0.5,0.56\nunset logscale y\n"
-      "set title 'validation RMSE of {} ({})'\nplot {}\nunset multiplot\n",
-      loss, field.name, field.units, rmse);
+      "set origin 0,0\nset size 0.5,{0}\nset logscale y\nset title 'loss'\n"
+      "set format y '%g'\nplot {1}\nset origin 0.5,0\nset size 0.5,{0}\nunset logscale y\n"
+      "set title 'validation: {2} ({3})'\nplot {4}\nunset multiplot\n",
+      height, loss, measures[0].name, measures[0].units, other);
 }
 
 }  // namespace
 
-void write_csv(const Options& options, const Samples& samples,
-               const std::vector<Trainer*>& trainers) {
+void write_csv(const Options& options, const std::vector<Trainer*>& trainers) {
+  const std::vector<Measure>& measures = trainers[0]->task().measures();
   std::string text = "epoch,step";
   for (Trainer* t : trainers) {
     text += fmt::format(",{0}_training_loss,{0}_validation_loss", t->name());
-    for (const Field& field : samples.fields())
-      text += fmt::format(",{}_rmse_{}", t->name(), field.name);
+    for (const Measure& m : measures)
+      text += fmt::format(",{}_{}{}", t->name(), m.deviation > 0 ? "rmse_" : "", m.name);
   }
   size_t epochs = 0;
   for (Trainer* t : trainers) epochs = std::max(epochs, t->state().history.size());
@@ -111,17 +112,36 @@ void write_csv(const Options& options, const Samples& samples,
     int64_t step = 0;
     for (Trainer* t : trainers) {
       if (e >= t->state().history.size()) {  // stopped before this model's turn
-        for (size_t c = 0; c < 2 + samples.fields().size(); ++c) line += ",nan";
+        for (size_t c = 0; c < 2 + measures.size(); ++c) line += ",nan";
         continue;
       }
       const Score& s = t->state().history[e];
       step = s.step;
       line += fmt::format(",{:.9g},{:.9g}", s.training_loss, s.validation_loss);
-      for (double r : s.rmse) line += fmt::format(",{:.9g}", r);
+      for (double m : s.measures) line += fmt::format(",{:.9g}", m);
     }
     text += fmt::format("\n{},{}{}", e + 1, step, line);
   }
   write_text(options.out + ".csv", text + "\n");
+}
+
+void write_steps(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers) {
+  if (!options.step_log) return;
+  std::string text = "step";
+  std::vector<std::vector<double>> losses;
+  size_t steps = 0;
+  for (Trainer* t : trainers) {
+    text += fmt::format(",{}_loss", t->name());
+    losses.push_back(t->step_losses());
+    steps = std::max(steps, losses.back().size());
+  }
+  const int64_t first = trainers[0]->state().step - int64_t(losses[0].size());
+  for (size_t n = 0; n < steps; ++n) {
+    text += fmt::format("\n{}", first + int64_t(n) + 1);
+    for (const auto& loss : losses)
+      text += n < loss.size() ? fmt::format(",{:.9g}", loss[n]) : ",nan";
+  }
+  on_first_rank(comm, [&] { write_text(options.out + ".steps.csv", text + "\n"); });
 }
 
 void write_map(const Options& options, const Samples& samples, const std::vector<int64_t>& cells,
@@ -140,11 +160,11 @@ void write_map(const Options& options, const Samples& samples, const std::vector
   write_text(options.out + ".map.csv", text);
 }
 
-void write_script(const Options& options, const Samples& samples,
+void write_script(const Options& options, const Samples* samples,
                   const std::vector<Trainer*>& trainers) {
-  write_text(options.out + ".gp", script_head(options.out) +
-                                      map_part(options.out, samples.fields()[0]) +
-                                      curve_part(options.out, samples, trainers));
+  std::string text = script_head(options.out);
+  if (samples) text += map_part(options.out, samples->fields()[0]);
+  write_text(options.out + ".gp", text + curve_part(options.out, samples ? 0.56 : 1, trainers));
 }
 
 bool draw(const Options& options) {

@@ -5,20 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "samples.hpp"
 #include "trainer.hpp"
 
 namespace train {
 
 /// OUT.csv: one line per epoch; nothing in it depends on time, so equal runs give equal files.
-void write_csv(const Options& options, const Samples& samples,
-               const std::vector<Trainer*>& trainers);
+void write_csv(const Options& options, const std::vector<Trainer*>& trainers);
+
+/// Collective: OUT.steps.csv, the loss of every step of this run, where --step-log asks for it.
+void write_steps(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers);
 
 /// OUT.map.csv: the first field at the first time, observed and predicted.
 void write_map(const Options& options, const Samples& samples, const std::vector<int64_t>& cells,
                const std::vector<float>& predicted);
 
-/// OUT.gp, a gnuplot script for OUT.png.
-void write_script(const Options& options, const Samples& samples,
+/// OUT.gp, a gnuplot script for OUT.png: curves, and maps unless samples is NULL.
+void write_script(const Options& options, const Samples* samples,
                   const std::vector<Trainer*>& trainers);
 
 /// Runs gnuplot on OUT.gp; false (with a message) where there is none or it fails.

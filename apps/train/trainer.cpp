@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <numbers>
-#include <numeric>
 
 #include "random.hpp"
 
@@ -32,37 +31,25 @@ void catch_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-std::vector<LayerShape> layer_shapes(const Samples& samples, const Options& options) {
-  std::vector<LayerShape> shapes;
-  int64_t in = samples.inputs();
-  for (int d = 0; d < options.depth; ++d, in = options.width) shapes.push_back({options.width, in});
-  shapes.push_back({samples.outputs(), in});
-  return shapes;
-}
-
-Trainer::Trainer(MPI_Comm comm, const Samples& samples, const Options& options,
+Trainer::Trainer(MPI_Comm comm, const Options& options, std::unique_ptr<Task> task,
                  std::unique_ptr<Weights> weights, std::string name)
     : comm_(comm),
-      samples_(samples),
       options_(options),
+      task_(std::move(task)),
       weights_(std::move(weights)),
-      name_(std::move(name)),
-      network_(weights_->layers(), options.activation, std::max(options.batch, 1024)) {
+      name_(std::move(name)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
-  batches_ = (int64_t(samples.training().size()) + options.batch - 1) / options.batch;
+  batches_ = (int64_t(task_->training().size()) + options.batch - 1) / options.batch;
   total_steps_ = options.steps > 0 ? options.steps : batches_ * options.epochs;
-  x_.resize(network_.max_rows() * samples.inputs());
-  y_.resize(network_.max_rows() * samples.outputs());
-  grad_.resize(y_.size());
   state_.random = mix(options.seed + 0x5851f42d4c957f2dull);
   initialise(*weights_, options.seed);
 }
 
 std::vector<int64_t> Trainer::shuffled(uint64_t& random) const {
-  std::vector<int64_t> cells = samples_.training();
-  for (size_t n = cells.size(); n > 1; --n) std::swap(cells[n - 1], cells[next_random(random) % n]);
-  return cells;
+  std::vector<int64_t> items = task_->training();
+  for (size_t n = items.size(); n > 1; --n) std::swap(items[n - 1], items[next_random(random) % n]);
+  return items;
 }
 
 double Trainer::learning_rate() const {
@@ -83,116 +70,132 @@ void Trainer::allreduce(void* data, int count, MPI_Datatype type, MPI_Op op) {
 bool Trainer::stop_agreed() {
   if (options_.checkpoint.empty()) return false;
   int stop = stop_requested;
+  const double start = MPI_Wtime();
   allreduce(&stop, 1, MPI_INT, MPI_MAX);
+  times_.agreement += MPI_Wtime() - start;
   return stop != 0;
 }
 
-void Trainer::compute_gradient(const int64_t* cells, int64_t batch_rows) {
-  const int64_t first = part(batch_rows, rank_, ranks_);
-  const int64_t rows = part(batch_rows, rank_ + 1, ranks_) - first;
-  samples_.assemble(cells + first, rows, x_.data(), y_.data());
-  const float* out = network_.forward(*weights_, x_.data(), rows);
-  // The mean over this rank's part; divided by the exact share of the batch, so that the average
-  // over ranks is the mean over the batch even where parts differ by a sample.
-  const int64_t elems = rows * samples_.outputs();
-  const float scale = float(2.0 * ranks_ / double(batch_rows * samples_.outputs()));
-  for (int64_t e = 0; e < elems; ++e) {
-    const bool present = !std::isnan(y_[e]);
-    const float error = present ? out[e] - y_[e] : 0.0f;
-    grad_[e] = scale * error;
-    state_.squares += double(error) * error;
-    state_.count += present;
-  }
-  network_.backward(*weights_, x_.data(), rows, grad_.data());
+void Trainer::compute_gradient(const int64_t* items, int64_t batch_items, Loss& loss) {
+  const int64_t first = part(batch_items, rank_, ranks_);
+  const int64_t n = part(batch_items, rank_ + 1, ranks_) - first;
+  task_->gradient(*weights_, items + first, n, batch_items, ranks_, loss);
 }
 
 void Trainer::probe_gradient() {
   uint64_t random = state_.random;
-  const std::vector<int64_t> cells = shuffled(random);
-  compute_gradient(cells.data(), std::min<int64_t>(options_.batch, int64_t(cells.size())));
-  state_.squares = state_.count = 0;
+  const std::vector<int64_t> items = shuffled(random);
+  Loss unused;
+  compute_gradient(items.data(), std::min<int64_t>(options_.batch, int64_t(items.size())), unused);
+}
+
+void Trainer::step(const std::vector<int64_t>& items) {
+  const int64_t at = state_.batch * options_.batch;
+  Loss loss;
+  compute_gradient(&items[at], std::min<int64_t>(options_.batch, int64_t(items.size()) - at), loss);
+  state_.loss.sum += loss.sum;
+  state_.loss.count += loss.count;
+  if (options_.step_log) step_losses_.push_back(loss);
+  float factor = 1;
+  if (options_.clip > 0)
+    if (const double norm = weights_->norm(); norm > options_.clip)
+      factor = float(options_.clip / norm);
+  update(*weights_, {learning_rate(), options_.weight_decay}, state_.step + 1, factor);
+}
+
+void Trainer::report_progress(double& last_line) const {
+  if (rank_ != 0 || MPI_Wtime() - last_line <= 15) return;
+  last_line = MPI_Wtime();
+  fmt::print("  {}: epoch {}, batch {} of {}, training loss {:.5f} (rank 0)\n", name_,
+             state_.epoch + 1, state_.batch + 1, batches_, state_.loss.sum / state_.loss.count);
+  std::fflush(stdout);
 }
 
 bool Trainer::run_epoch() {
   const int64_t stop_check_steps = 8;
-  const double start = MPI_Wtime(), comm_start = comm_seconds_ + weights_->comm_seconds();
+  const bool measure = state_.epoch == 0;
+  const int64_t memory = measure ? proportional_set() : 0;
+  const double start = MPI_Wtime(), comm_start = comm_seconds_ + weights_->exposed().all();
+  const Exposed before = weights_->exposed();
   // Of the epoch's own: what precedes and follows the epochs counts neither as time nor as
   // communication.
   const auto count_time = [&] {
     clock_.seconds += MPI_Wtime() - start;
-    clock_.comm_seconds += comm_seconds_ + weights_->comm_seconds() - comm_start;
+    clock_.comm_seconds += comm_seconds_ + weights_->exposed().all() - comm_start;
   };
-  double last_line = start;
+  const auto count_steps = [&] {
+    const Exposed& now = weights_->exposed();
+    times_.exposed.gather += now.gather - before.gather;
+    times_.exposed.reduce += now.reduce - before.reduce;
+    times_.exposed.other += now.other - before.other;
+  };
+  double last_line = start, step_start = start;
   uint64_t random = state_.random;
-  const std::vector<int64_t> cells = shuffled(random);
-  const int64_t samples = int64_t(cells.size());
+  const std::vector<int64_t> items = shuffled(random);
   for (; state_.batch < batches_ && !finished(); ++state_.batch, ++state_.step) {
     if (state_.step % stop_check_steps == 0 && stop_agreed()) {
       count_time();
+      count_steps();
       return false;
     }
-    const int64_t at = state_.batch * options_.batch;
-    compute_gradient(&cells[at], std::min<int64_t>(options_.batch, samples - at));
-    update(*weights_, {learning_rate(), options_.weight_decay}, state_.step + 1);
-    if (rank_ == 0 && MPI_Wtime() - last_line > 15) {
-      last_line = MPI_Wtime();
-      fmt::print("  {}: epoch {}, batch {} of {}, training loss {:.5f} (rank 0)\n", name_,
-                 state_.epoch + 1, state_.batch + 1, batches_, state_.squares / state_.count);
-      std::fflush(stdout);
-    }
+    step(items);
+    report_progress(last_line);
+    const double now = MPI_Wtime();
+    times_.seconds.push_back(now - step_start);
+    step_start = now;
   }
+  count_steps();
   state_.random = random;
   state_.epoch += 1;
   state_.batch = 0;
   score();
   count_time();
+  if (measure) {
+    MPI_Barrier(comm_);
+    measured_ += proportional_set() - memory;
+  }
   return true;
 }
 
 void Trainer::score() {
-  const int64_t fields = samples_.outputs(), rows = network_.max_rows();
-  const std::vector<int64_t>& cells = samples_.validation();
-  const int64_t total = int64_t(cells.size());
+  const int64_t most = task_->max_items();
+  const std::vector<int64_t>& items = task_->validation();
+  const int64_t total = int64_t(items.size());
   const int64_t first = part(total, rank_, ranks_), last = part(total, rank_ + 1, ranks_);
   const int64_t longest = (total + ranks_ - 1) / ranks_;
-  std::vector<double> sums(2 * fields + 2);  // squares and counts per field, then of training
-  for (int64_t done = 0; done < longest; done += rows) {  // the same number of gathers everywhere
-    const int64_t count = std::clamp<int64_t>(last - first - done, 0, rows);
-    samples_.assemble(cells.data() + first + done, count, x_.data(), y_.data());
-    const float* out = network_.forward(*weights_, x_.data(), count);
-    for (int64_t e = 0; e < count * fields; ++e)
-      if (!std::isnan(y_[e])) {
-        const double error = double(out[e]) - y_[e];
-        sums[e % fields] += error * error;
-        sums[fields + e % fields] += 1;
-      }
+  const int parts = task_->parts();
+  std::vector<Loss> losses(parts + 1);                  // of the validation, then of training
+  for (int64_t done = 0; done < longest; done += most)  // the same number of gathers everywhere
+    task_->evaluate(*weights_, items.data() + first + done,
+                    std::clamp<int64_t>(last - first - done, 0, most), losses.data());
+  losses[parts] = state_.loss;
+  state_.loss = {};
+  allreduce(losses.data(), 2 * int(losses.size()), MPI_DOUBLE, MPI_SUM);
+  Score score{state_.epoch, state_.step, losses[parts].sum / losses[parts].count, 0, {}};
+  Loss all;
+  for (int p = 0; p < parts; ++p) {
+    all.sum += losses[p].sum;
+    all.count += losses[p].count;
   }
-  sums[2 * fields] = state_.squares;
-  sums[2 * fields + 1] = state_.count;
-  state_.squares = state_.count = 0;
-  allreduce(sums.data(), int(sums.size()), MPI_DOUBLE, MPI_SUM);
-  Score score{state_.epoch, state_.step};
-  score.training_loss = sums[2 * fields] / sums[2 * fields + 1];
-  double squares = 0, count = 0;
-  for (int64_t f = 0; f < fields; ++f) {
-    squares += sums[f];
-    count += sums[fields + f];
-    score.rmse.push_back(std::sqrt(sums[f] / sums[fields + f]) * samples_.fields()[f].deviation);
-  }
-  score.validation_loss = squares / count;
+  score.measures = task_->measure(losses.data());
+  score.validation_loss = all.sum / all.count;
   state_.history.push_back(score);
 }
 
-std::vector<float> Trainer::predict(const std::vector<int64_t>& cells) {
-  const int64_t fields = samples_.outputs(), rows = network_.max_rows();
-  std::vector<float> result;
-  for (int64_t done = 0; done < int64_t(cells.size()); done += rows) {
-    const int64_t count = std::min<int64_t>(rows, int64_t(cells.size()) - done);
-    samples_.assemble(cells.data() + done, rank_ == 0 ? count : 0, x_.data(), nullptr);
-    const float* out = network_.forward(*weights_, x_.data(), rank_ == 0 ? count : 0);
-    if (rank_ == 0) result.insert(result.end(), out, out + count * fields);
-  }
-  return result;
+std::vector<double> Trainer::step_losses() const {
+  std::vector<Loss> all(step_losses_.size());
+  MPI_Reduce(step_losses_.data(), all.data(), 2 * int(all.size()), MPI_DOUBLE, MPI_SUM, 0, comm_);
+  std::vector<double> means;
+  for (const Loss& loss : all) means.push_back(rank_ == 0 ? loss.sum / loss.count : 0);
+  return means;
+}
+
+Memory Trainer::memory() const {
+  Memory memory;
+  memory.planned = weights_->planned();
+  memory.application = task_->bytes() + LayerBuffer(weights_->layers()).bytes();
+  memory.measured = measured_;
+  return memory;
 }
 
 }  // namespace train

@@ -8,6 +8,8 @@
 #include <numbers>
 
 #include "bf16.hpp"
+#include "blas.hpp"
+#include "exact.hpp"
 #include "network.hpp"
 #include "samples.hpp"
 #include "weights.hpp"
@@ -15,35 +17,12 @@
 namespace train {
 namespace {
 
-// Keeps fp32 weights unrounded, so that small differences can be taken.
-class Exact : public Weights {
- public:
-  explicit Exact(const std::vector<LayerShape>& shapes)
-      : Weights(shapes), inner_(make_replicated(MPI_COMM_SELF, shapes)) {
-    pieces_ = inner_->pieces();
-    initialise(*this, 7);
-  }
-  void gather(int layer, float* weight, float* bias) override {
-    const Piece &w = pieces_[2 * layer], &b = pieces_[2 * layer + 1];
-    std::copy_n(w.master, w.own_elems(), weight);
-    std::copy_n(b.master, b.own_elems(), bias);
-  }
-  void reduce(int layer, const float* weight_grad, const float* bias_grad) override {
-    inner_->reduce(layer, weight_grad, bias_grad);
-  }
-  bool sharded() const override { return false; }
-
- private:
-  std::unique_ptr<Weights> inner_;
-};
-
 class Gradient : public ::testing::TestWithParam<Activation> {};
 
 // The derivative of sum(outputs * seed) by each of some weights, against differences.
 TEST_P(Gradient, MatchesDifferences) {
-  const std::vector<LayerShape> shapes = {{6, 3}, {5, 6}, {2, 5}};
-  Exact weights(shapes);
-  Network network(shapes, GetParam(), 4);
+  Exact weights(perceptron(3, 6, 2, 2));
+  Network network(weights.layers(), GetParam(), 4);
   const std::vector<float> x = {.3f, -.7f, 1.1f, -.2f, .9f, .4f, 0.f, .5f, -1.f, .8f, .1f, -.6f};
   const std::vector<float> seed = {1.f, -.5f, .25f, 2.f, -1.f, .75f, .5f, 1.5f};
   const auto value = [&] {
@@ -70,17 +49,15 @@ INSTANTIATE_TEST_SUITE_P(All, Gradient,
                          ::testing::Values(Activation::silu, Activation::gelu, Activation::tanh));
 
 TEST(Network, TanhIsAccurate) {
-  const std::vector<LayerShape> shapes = {{1, 1}, {1, 1}};
-  Exact weights(shapes);
+  Exact weights(perceptron(1, 1, 1, 1));
   weights.pieces()[0].master[0] = weights.pieces()[2].master[0] = 1;
-  Network network(shapes, Activation::tanh, 1);
+  Network network(weights.layers(), Activation::tanh, 1);
   for (float x = -12; x <= 12; x += 0.37f)
     EXPECT_NEAR(*network.forward(weights, &x, 1), std::tanh(x), 1e-6) << x;
 }
 
 TEST(AdamW, FirstStepsAsDefined) {
-  const std::vector<LayerShape> shapes = {{1, 1}};
-  Exact weights(shapes);
+  Exact weights(perceptron(1, 1, 0, 1));
   Piece &w = weights.pieces()[0], &b = weights.pieces()[1];
   w.master[0] = b.master[0] = 2;
   w.grad[0] = b.grad[0] = 0.5f;
