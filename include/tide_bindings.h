@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
 /* For bindings of other languages, which know more of their arguments than the C interface takes;
-   programs have no use for it.  Both functions are local, hold for the call that this thread makes
-   next, and are not for the enqueue forms.  What does not fit is an error of that call, on all
-   ranks where it is collective. */
+   programs have no use for it.  All are local and hold for the call that this thread makes next.
+   What does not fit is an error of that call, on all ranks where it is collective. */
 #ifndef TIDE_BINDINGS_H
 #define TIDE_BINDINGS_H
 
@@ -29,6 +28,16 @@ typedef struct MPIX_Tide_arrays {
      outputs  in  NULL: not known */
 MPIX_TIDE_API void PMPIX_Tide_next_lists(const MPIX_Tide_arrays* inputs,
                                          const MPIX_Tide_arrays* outputs);
+
+/* Compares a list of shards (all_rows: of whole parameters, in the shard type) with the group's.
+   What does not fit is an error (BUFFER) of the next replica_allreduce, norm2, scatter, gather,
+   save or load; may be called for several lists. dtype        in  element type of all, 0: each
+   parameter's shard type skip_nograd  in  entries of parameters without a gradient do not matter */
+MPIX_TIDE_API void PMPIX_Tide_next_list(MPIX_Tide_group group, int all_rows, int dtype,
+                                        int skip_nograd, const MPIX_Tide_arrays* list);
+
+/* Another error of the same calls: ARG or COUNT of MPI, and its text. */
+MPIX_TIDE_API void PMPIX_Tide_next_wrong(int error_class, const char* message);
 
 /* Tells how many elements have the arrays of the next group_create, group_create_explicit or
    group_set_names.

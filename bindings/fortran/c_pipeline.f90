@@ -3,6 +3,7 @@
 !> The training pipeline as C sees it.
 module tide_fortran_c_pipeline
   use, intrinsic :: iso_c_binding
+  use tide_fortran_lists, only: c_list
   implicit none
   public
   interface
@@ -24,11 +25,13 @@ module tide_fortran_c_pipeline
       type(c_ptr), value :: pipeline
       integer(c_int64_t), intent(inout) :: param_bytes, grad_bytes, workspace_bytes
     end function
-    integer(c_int) function c_pipeline_bind(pipeline, layer, shards, grad_shards) bind(C, name='MPIX_Tide_pipeline_bind')
+    integer(c_int) function c_pipeline_bind(pipeline, layer, shards, grad_shards, nparams) &
+      bind(C, name='tide_fortran_pipeline_bind')
       import
       type(c_ptr), value :: pipeline
       integer(c_int), value :: layer
-      type(c_ptr), value :: shards, grad_shards
+      type(c_list), value :: shards, grad_shards
+      integer(c_int), value :: nparams
     end function
     integer(c_int) function c_pipeline_begin(pipeline, flags, stream) bind(C, name='MPIX_Tide_pipeline_begin')
       import

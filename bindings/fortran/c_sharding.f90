@@ -42,9 +42,9 @@ module tide_fortran_c_sharding
       integer(c_int), value :: replica
       type(c_ptr), value :: stream
     end function
-    integer(c_int) function c_norm2(shard, ngroups, groups, lists, dtype, norm2) bind(C, name='tide_fortran_norm2')
+    integer(c_int) function c_norm2(shard, ngroups, size, groups, lists, dtype, norm2) bind(C, name='tide_fortran_norm2')
       import
-      integer(c_int), value :: shard, ngroups
+      integer(c_int), value :: shard, ngroups, size
       type(MPIX_Tide_group), intent(in) :: groups(*)
       type(c_list), intent(in) :: lists(*)
       integer(c_int), value :: dtype
@@ -62,20 +62,20 @@ module tide_fortran_c_sharding
       type(c_list), value :: shards, params
       type(c_ptr), value :: group
     end function
-    integer(c_int) function c_save(comm, path, nitems, items, metadata, info) bind(C, name='tide_fortran_save')
+    integer(c_int) function c_save(comm, path, nitems, size, items, metadata, info) bind(C, name='tide_fortran_save')
       import
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: path(*)
-      integer(c_int), value :: nitems
+      integer(c_int), value :: nitems, size
       type(c_item), intent(in) :: items(*)
       type(c_ptr), value :: metadata
       integer(c_int), value :: info
     end function
-    integer(c_int) function c_load(comm, path, nitems, items, metadata, info) bind(C, name='tide_fortran_load')
+    integer(c_int) function c_load(comm, path, nitems, size, items, metadata, info) bind(C, name='tide_fortran_load')
       import
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: path(*)
-      integer(c_int), value :: nitems
+      integer(c_int), value :: nitems, size
       type(c_item), intent(in) :: items(*)
       type(c_ptr), intent(inout) :: metadata !< the text, for c_free_text
       integer(c_int), value :: info

@@ -5,6 +5,7 @@ module tide_fortran_checkpoints
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_loc, c_null_char, c_null_ptr, c_ptr
   use mpi_f08, only: MPI_Comm, MPI_Info
   use tide_fortran_c_sharding
+  use tide_fortran_codes, only: return_code
   use tide_fortran_lists, only: in_c, MPIX_Tide_list
   use tide_fortran_types
   implicit none
@@ -42,8 +43,8 @@ contains
     metadata_or_null = c_null_ptr
     if (len_trim(metadata) > 0) metadata_or_null = c_loc(text)
     call set_kinds(items, kinds)
-    code = c_save(comm, trim(path)//c_null_char, nitems, as_c(items, kinds), metadata_or_null, info)
-    if (present(ierror)) ierror = code
+    code = c_save(comm, trim(path)//c_null_char, nitems, size(items), as_c(items, kinds), metadata_or_null, info)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine save_items_f08(comm, path, nitems, items, metadata, info, ierror)
@@ -68,7 +69,7 @@ contains
     integer :: code, i
     call set_kinds(items, kinds)
     found = c_null_ptr
-    code = c_load(comm, trim(path)//c_null_char, nitems, as_c(items, kinds), found, info)
+    code = c_load(comm, trim(path)//c_null_char, nitems, size(items), as_c(items, kinds), found, info)
     if (code == 0 .and. c_associated(found)) then
       call c_f_pointer(found, text, [c_length(found)])
       if (allocated(metadata)) deallocate (metadata)
@@ -78,7 +79,7 @@ contains
       end do
       call c_free_text(found)
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine load_items_f08(comm, path, nitems, items, metadata, info, ierror)

@@ -6,7 +6,8 @@ module tide_fortran_pipeline
   use mpi_f08, only: MPI_Info
   use tide_fortran_c_groups, only: c_group_get
   use tide_fortran_c_pipeline
-  use tide_fortran_lists, only: c_list, in_c, MPIX_Tide_list, of_pointers
+  use tide_fortran_codes, only: return_code
+  use tide_fortran_lists, only: in_c, MPIX_Tide_list, of_pointers
   use tide_fortran_types
   implicit none
   private
@@ -53,7 +54,7 @@ contains
       end do
       call pipeline%set_nparams(nparams)
     end if
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine pipeline_create_f08(schedule, info, pipeline, ierror)
@@ -84,7 +85,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_sizes(pipeline%handle, param_bytes, grad_bytes, workspace_bytes)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_bind(pipeline, layer, shards, grad_shards, ierror)
@@ -92,16 +93,10 @@ contains
     integer, intent(in) :: layer
     type(MPIX_Tide_list), intent(in) :: shards
     type(MPIX_Tide_list), optional, intent(in) :: grad_shards
-    type(c_list) :: in, out
     integer, optional, intent(out) :: ierror
     integer :: code
-    in = in_c(shards)
-    out = in_c(grad_shards)
-    ! A list of another length counts as none: refused.
-    if (in%count /= pipeline%of_layer(layer)) in%ptr = c_null_ptr
-    if (out%count /= pipeline%of_layer(layer)) out%ptr = c_null_ptr
-    code = c_pipeline_bind(pipeline%handle, layer - 1, in%ptr, out%ptr)
-    if (present(ierror)) ierror = code
+    code = c_pipeline_bind(pipeline%handle, layer - 1, in_c(shards), in_c(grad_shards), pipeline%of_layer(layer))
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_begin(pipeline, flags, stream, ierror)
@@ -111,7 +106,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_begin(pipeline%handle, flags, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_gather(pipeline, layer, params, stream, ierror)
@@ -125,7 +120,7 @@ contains
     allocate (pieces(pipeline%of_layer(layer)))
     code = c_pipeline_gather(pipeline%handle, layer - 1, pieces, stream)
     if (code == 0) call of_pointers(params, pieces)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_release(pipeline, layer, stream, ierror)
@@ -135,7 +130,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_release(pipeline%handle, layer - 1, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_grads(pipeline, layer, grads, stream, ierror)
@@ -149,7 +144,7 @@ contains
     allocate (pieces(pipeline%of_layer(layer)))
     code = c_pipeline_grads(pipeline%handle, layer - 1, pieces, stream)
     if (code == 0) call of_pointers(grads, pieces)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_reduce(pipeline, layer, out_dtype, op, scale, stream, ierror)
@@ -160,7 +155,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_reduce(pipeline%handle, layer - 1, out_dtype, op, scale, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_finish(pipeline, stream, ierror)
@@ -169,7 +164,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_finish(pipeline%handle, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine MPIX_Tide_pipeline_free(pipeline, ierror)
@@ -177,6 +172,6 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_pipeline_free(pipeline%handle)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 end module

@@ -5,6 +5,7 @@ module tide_fortran_sharding
   use, intrinsic :: iso_c_binding, only: c_double, c_ptr
   use mpi_f08, only: MPI_Comm
   use tide_fortran_c_sharding
+  use tide_fortran_codes, only: return_code
   use tide_fortran_lists, only: in_c, MPIX_Tide_list
   use tide_fortran_types
   implicit none
@@ -37,7 +38,7 @@ contains
     integer, optional, intent(out) :: ierror
     integer :: code
     code = c_replica_allreduce(in_c(shards), dtype, op, scale, group%handle, replica)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine replica_allreduce_f08(shards, dtype, op, scale, group, replica, ierror)
@@ -61,7 +62,7 @@ contains
     integer :: code
     code = c_ireplica_allreduce(in_c(shards), dtype, op, scale, group%handle, replica, &
       request)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine ireplica_allreduce_f08(shards, dtype, op, scale, group, replica, request, ierror)
@@ -86,7 +87,7 @@ contains
     integer :: code
     code = c_replica_allreduce_enqueue(in_c(shards), dtype, op, scale, group%handle, &
       replica, stream)
-    if (present(ierror)) ierror = code
+    call return_code(code, ierror)
   end subroutine
 
   subroutine enqueue_f08(shards, dtype, op, scale, group, replica, stream, ierror)
@@ -102,25 +103,25 @@ contains
 
   subroutine norm2_of(shard, ngroups, groups, shards, dtype, norm2, ierror)
     integer, intent(in) :: shard, ngroups
-    type(MPIX_Tide_group), intent(in) :: groups(ngroups)
-    type(MPIX_Tide_list), intent(in) :: shards(ngroups)
+    type(MPIX_Tide_group), intent(in) :: groups(:)
+    type(MPIX_Tide_list), intent(in) :: shards(:)
     integer, intent(in) :: dtype
     real(c_double), intent(inout) :: norm2
     integer, optional, intent(out) :: ierror
-    type(c_list) :: lists(ngroups)
+    type(c_list) :: lists(size(shards))
     integer :: code, i
-    do i = 1, ngroups
+    do i = 1, size(shards)
       lists(i) = in_c(shards(i))
     end do
-    code = c_norm2(shard, ngroups, groups, lists, dtype, norm2)
-    if (present(ierror)) ierror = code
+    code = c_norm2(shard, ngroups, min(size(groups), size(shards)), groups, lists, dtype, norm2)
+    call return_code(code, ierror)
   end subroutine
 
   subroutine norm2_of_f08(shard, ngroups, groups, shards, dtype, norm2, ierror)
     type(MPI_Comm), intent(in) :: shard
     integer, intent(in) :: ngroups
-    type(MPIX_Tide_group), intent(in) :: groups(ngroups)
-    type(MPIX_Tide_list), intent(in) :: shards(ngroups)
+    type(MPIX_Tide_group), intent(in) :: groups(:)
+    type(MPIX_Tide_list), intent(in) :: shards(:)
     integer, intent(in) :: dtype
     real(c_double), intent(inout) :: norm2
     integer, optional, intent(out) :: ierror
@@ -135,9 +136,8 @@ contains
     type(MPIX_Tide_group), intent(in) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_scatter(root, in_c(params), in_c(shards), &
-      group%handle)
-    if (present(ierror)) ierror = code
+    code = c_scatter(root, in_c(params), in_c(shards), group%handle)
+    call return_code(code, ierror)
   end subroutine
 
   !> params may be absent but on root.
@@ -148,8 +148,7 @@ contains
     type(MPIX_Tide_group), intent(in) :: group
     integer, optional, intent(out) :: ierror
     integer :: code
-    code = c_gather(root, in_c(shards), in_c(params), &
-      group%handle)
-    if (present(ierror)) ierror = code
+    code = c_gather(root, in_c(shards), in_c(params), group%handle)
+    call return_code(code, ierror)
   end subroutine
 end module

@@ -135,6 +135,17 @@ int tide_fortran_pipeline_create(int nlayers, const MPIX_Tide_group* groups, con
   return MPIX_Tide_pipeline_create(&schedule, info_of(info), pipeline);
 }
 
+/* A list of another length counts as none: refused. */
+int tide_fortran_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer, List shards,
+                               List grad_shards, int nparams) {
+  const MPIX_Tide_arrays in = {shards.count, shards.dtypes, shards.elems};
+  const MPIX_Tide_arrays out = {grad_shards.count, grad_shards.dtypes, grad_shards.elems};
+  const int fit = shards.count == nparams, results_fit = grad_shards.count == nparams;
+  PMPIX_Tide_next_lists(fit ? &in : NULL, results_fit ? &out : NULL);
+  return MPIX_Tide_pipeline_bind(pipeline, layer, MPIX_TIDE_INPUTS(fit ? shards.ptr : NULL),
+                                 results_fit ? grad_shards.ptr : NULL);
+}
+
 /* ---- Communicators ---- */
 
 int tide_fortran_comm_topology(MPI_Fint comm, MPIX_Tide_topology* topology) {

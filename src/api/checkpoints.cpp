@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 #include "checkpoint/checkpoint.hpp"
 
 using namespace tide;
@@ -28,6 +29,7 @@ CheckpointArguments read(bool load, const char* path, int nitems, const MPIX_Tid
   a.load = load;
   a.info = info;
   try {
+    if (const auto wrong = take_wrong()) throw *wrong;
     if (!path || !*path) throw Error(Kind::arg, "path is NULL or empty; pass the file's path");
     if (nitems < 0) throw Error(Kind::count, "nitems is {}; pass at least 0", nitems);
     if (nitems && !items)

@@ -4,6 +4,7 @@
 #pragma once
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/group.hpp"
 #include "core/status.hpp"
 #include "tide_bindings.h"
@@ -23,7 +24,15 @@ struct NextLengths {
 NextLists take_lists();
 NextLengths take_lengths();
 
+// What a binding found wrong with the call, the first of it; can be taken once.
+std::optional<Error> take_wrong();
+
 // Compares with the group's parameters.  A list of another length is taken away.
 void compare(const Group& group, const NextLists& lists, Arguments& arguments);
+
+// Of a list of shards, or of results in any type: what does not fit.
+Status compare_shards(const Group& group, const MPIX_Tide_arrays& shards);
+Status compare_results(const Group& group, const MPIX_Tide_arrays& results);
+bool may_hold(int type, Dtype dtype);  // an array of this type, 0: not known
 
 }  // namespace tide

@@ -71,7 +71,8 @@ int PMPIX_Tide_pipeline_sizes(MPIX_Tide_pipeline pipeline, MPI_Count* param_byte
 
 int PMPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer, const void* const* shards,
                              void* const grad_shards[]) {
-  return guard_pipeline(pipeline, [&](Pipeline& p) { p.bind(layer, shards, grad_shards); });
+  const NextLists told = take_lists();
+  return guard_pipeline(pipeline, [&](Pipeline& p) { p.bind(layer, shards, grad_shards, told); });
 }
 
 int PMPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream) {

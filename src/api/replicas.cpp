@@ -4,6 +4,7 @@
 #include "core/replicas.hpp"
 
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 #include "core/norm.hpp"
 #include "core/stream_order.hpp"
 
@@ -33,7 +34,7 @@ extern "C" {
 int PMPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op, double scale,
                                  MPIX_Tide_group group, MPI_Comm replica) {
   return guard(replica, [&] {
-    const auto request = started(group, {shards, dtype, op, scale, replica});
+    const auto request = started(group, {shards, dtype, op, scale, replica, take_wrong()});
     request->wait();
     request->end();
     request->complete();
@@ -45,7 +46,7 @@ int PMPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op, doubl
                                   MPIX_Tide_request* request) {
   return guard(replica, [&] {
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
-    *request = requests().add(started(group, {shards, dtype, op, scale, replica}));
+    *request = requests().add(started(group, {shards, dtype, op, scale, replica, take_wrong()}));
   });
 }
 
@@ -54,7 +55,8 @@ int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op
   return guard(replica, [&] {
     const auto found = live(group);
     check_stream(*found, stream);
-    const auto request = found->replicas().request(*found, {shards, dtype, op, scale, replica});
+    const auto request =
+        found->replicas().request(*found, {shards, dtype, op, scale, replica, take_wrong()});
     request->start_on(stream);
     request->wait_on(stream);
   });
@@ -63,14 +65,14 @@ int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op
 int PMPIX_Tide_norm2(MPI_Comm shard, int ngroups, const MPIX_Tide_group list[],
                      void* const* const shards[], int dtype, double* norm2) {
   return guard(shard, [&] {
-    NormArguments a{shards, dtype, norm2 != nullptr, {}, {}};
+    NormArguments a{shards, dtype, norm2 != nullptr, {}, take_wrong()};
     try {
       if (ngroups < 0) throw Error(Kind::count, "ngroups is {}; pass at least 0", ngroups);
       if (ngroups && !list)
         throw Error(Kind::arg, "groups is NULL although ngroups is {}; pass an array", ngroups);
       for (int g = 0; g < ngroups; g++) a.groups.push_back(live(list[g]));
     } catch (const Error& e) {
-      a.wrong = e;
+      if (!a.wrong) a.wrong = e;
     }
     const double result = norm_of(shard, a);
     *norm2 = result;

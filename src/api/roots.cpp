@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 #include "core/root.hpp"
 
 using namespace tide;
@@ -10,14 +11,16 @@ extern "C" {
 int PMPIX_Tide_scatter(int root, const void* const* params, void* const shards[],
                        MPIX_Tide_group group) {
   return guard(group, [&](Group& g) {
-    move_root(g, {false, root, const_cast<void* const*>(params), shards});  // params is only read
+    move_root(g, {false, root, const_cast<void* const*>(params), shards,
+                  take_wrong()});  // params is only read
   });
 }
 
 int PMPIX_Tide_gather(int root, const void* const* shards, void* const params[],
                       MPIX_Tide_group group) {
   return guard(group, [&](Group& g) {
-    move_root(g, {true, root, params, const_cast<void* const*>(shards)});  // shards is only read
+    move_root(g, {true, root, params, const_cast<void* const*>(shards),
+                  take_wrong()});  // shards is only read
   });
 }
 }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/allocate.hpp"
+#include "core/log.hpp"
 #include "core/progress.hpp"
 #include "mpix_tide.h"
 
@@ -25,6 +26,10 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
     return Status{me, static_cast<int16_t>(kind), fault, static_cast<int32_t>(p)};
   };
   const auto& params = group.params();
+  if (a.wrong) {
+    log(Level::error, fmt::format("rank {}: {}", me, a.wrong->what()));
+    return report(Kind::buffer, Fault::told);
+  }
   if (a.op != MPIX_TIDE_SUM && a.op != MPIX_TIDE_AVG) return report(Kind::arg, Fault::replica_op);
   if (a.dtype < 0 || a.dtype > MPIX_TIDE_FP64) return report(Kind::arg, Fault::replica_dtype);
   if (std::isnan(a.scale)) return report(Kind::arg, Fault::bad_scale);

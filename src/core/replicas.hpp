@@ -23,6 +23,7 @@ struct ReplicaArguments {
   int dtype = 0, op = 0;
   double scale = 1;
   MPI_Comm replica = MPI_COMM_NULL;
+  std::optional<Error> wrong;  // found already
 };
 
 class Replicas {

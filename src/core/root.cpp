@@ -127,6 +127,7 @@ void agree_on_call(Context& context, const Group& group, const RootArguments& a)
 }
 
 void check_lists(const Group& group, const RootArguments& a, int me) {
+  if (a.wrong) throw *a.wrong;
   const auto& params = group.params();
   if (params.empty()) return;
   if (!a.shards || (me == a.root && !a.params))

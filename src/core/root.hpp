@@ -12,6 +12,7 @@ struct RootArguments {
   // In the shard type, whichever is read; params of the root only.
   void* const* params = nullptr;
   void* const* shards = nullptr;
+  std::optional<Error> wrong;  // found already
 };
 
 // Collective over the group's communicator; bits are moved.

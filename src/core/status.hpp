@@ -59,7 +59,8 @@ enum class Fault : int16_t {
   replica_op,
   replica_dtype,
   replica_null,
-  replica_unaligned
+  replica_unaligned,
+  told
 };
 
 struct Status {

@@ -117,7 +117,8 @@ void Pipeline::check_open(int layer, const char* call) const {
                 expected());
 }
 
-void Pipeline::bind(int which, const void* const* shards, void* const* grad_shards) {
+void Pipeline::bind(int which, const void* const* shards, void* const* grad_shards,
+                    const NextLists& told) {
   check_layer(which);
   Layer& l = layer(which);
   const size_t count = groups_[static_cast<size_t>(which)]->params().size();
@@ -137,6 +138,13 @@ void Pipeline::bind(int which, const void* const* shards, void* const* grad_shar
                 shards ? " or make the layer MPIX_TIDE_LAYER_FROZEN" : "");
   if (count) l.shards.assign(shards, shards + count);
   if (count && grad_shards) l.grad_shards.assign(grad_shards, grad_shards + count);
+  const Group& group = *groups_[static_cast<size_t>(which)];
+  if (told.inputs) l.wrong = compare_shards(group, *told.inputs);
+  if (told.outputs && grad_shards) {
+    l.wrong_results = compare_results(group, *told.outputs);
+    if (told.outputs->dtypes && l.wrong_results.good())
+      l.result_types.assign(told.outputs->dtypes, told.outputs->dtypes + count);
+  }
   l.bound = true;
 }
 

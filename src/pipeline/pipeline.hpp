@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/next_call.hpp"
 #include "core/request.hpp"
 #include "pipeline/description.hpp"
 
@@ -30,7 +31,7 @@ class Pipeline {
   const Schedule& schedule() const { return schedule_; }
   size_t workspace_bytes() const;
 
-  void bind(int layer, const void* const* shards, void* const* grad_shards);
+  void bind(int layer, const void* const* shards, void* const* grad_shards, const NextLists& told);
   void begin(bool no_sync);
   void gather(int layer, void* params[]);
   void release(int layer);
@@ -56,6 +57,8 @@ class Pipeline {
     std::vector<const void*> shards;
     std::vector<void*> grad_shards;
     bool bound = false;
+    Status wrong, wrong_results;    // what a binding found: the operations say it, on all ranks
+    std::vector<int> result_types;  // of grad_shards; 0, or empty: not known
     std::map<int, std::unique_ptr<Request>> gathers;  // by slot
     Request* gather = nullptr;                        // the last that was started
     std::unique_ptr<Request> reduce;
@@ -79,6 +82,7 @@ class Pipeline {
   void run_step(const Step& step, const Reduction& reduction);
   void start_gather(const Step& step);
   void start_reduce(const Step& step, const Reduction& reduction);
+  Status wrong_results(int layer, const Arguments& arguments);
   void clear(const Step& step);
   void check_layer(int layer) const;
   void check_open(int layer, const char* call) const;

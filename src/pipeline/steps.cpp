@@ -68,10 +68,25 @@ void Pipeline::start_gather(const Step& step) {
     Arguments a;
     a.inputs = l.shards.data();
     a.outputs = params.data();
+    a.wrong = l.wrong;
     request = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
   }
   l.gather = request.get();
   start(*request, step.after < 0 ? nullptr : layer(step.after).reduce.get());
+}
+
+// Where a binding has told of the results' types.
+Status Pipeline::wrong_results(int which, const Arguments& a) {
+  const Layer& l = layer(which);
+  if (!l.wrong_results.good()) return l.wrong_results;
+  const Group& group = *groups_[static_cast<size_t>(which)];
+  for (size_t p = 0; p < l.result_types.size(); p++) {
+    const Param& param = group.params()[p];
+    if (!param.frozen && !may_hold(l.result_types[p], type_of(a, param, false)))
+      return {group.context().comm_rank(), static_cast<int16_t>(Kind::buffer), Fault::output_dtype,
+              static_cast<int32_t>(p), l.result_types[p]};
+  }
+  return {};
 }
 
 void Pipeline::start_reduce(const Step& step, const Reduction& reduction) {
@@ -84,6 +99,7 @@ void Pipeline::start_reduce(const Step& step, const Reduction& reduction) {
     a.inputs = grads.data();
     a.outputs = l.grad_shards.data();
     a.out_dtype = reduction.out_dtype;
+    a.wrong = wrong_results(step.layer, a);
     l.reduce = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
     l.reduce_slot = step.slot;
     l.out_dtype = reduction.out_dtype;

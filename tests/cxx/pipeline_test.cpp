@@ -88,6 +88,42 @@ TEST(CxxPipeline, ForwardOnlyAndFrozen) {
   pipeline.finish();
 }
 
+// Told by the operations, on all ranks.
+TEST(CxxPipeline, ResultsThatDoNotFit) {
+  const bool last = world().rank == world().size - 1;
+  Model m(2);
+  tide::Pipeline few(m.schedule), wide(m.schedule);
+  std::vector<float> short_sums(m.sums[0].size() - (last && !m.sums[0].empty() ? 1 : 0));
+  few.bind(0, {m.shards[0], nullptr}, {short_sums, nullptr});
+  few.bind(1, {m.shards[1], nullptr}, {m.sums[1], nullptr});
+  m.bind(wide);
+  const auto train = [&](tide::Pipeline& pipeline, tide::Dtype out) {
+    pipeline.begin();
+    for (int v = 0; v < 4; ++v) {
+      const int l = v < 2 ? v : 3 - v;
+      static_cast<void>(pipeline.gather(l));
+      if (v >= 2) {
+        static_cast<void>(pipeline.grads(l));
+        pipeline.reduce(l, tide::Op::sum, 1, out);
+      }
+      pipeline.release(l);
+    }
+    pipeline.finish();
+  };
+  const auto expect_refused = [&](tide::Pipeline& pipeline, tide::Dtype out) {
+    try {
+      train(pipeline, out);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const tide::Error& e) {
+      EXPECT_EQ(MPI_ERR_BUFFER, e.error_class()) << e.what();
+    }
+  };
+  int any_rows = m.sums[0].empty() ? 0 : 1;
+  MPI_Bcast(&any_rows, 1, MPI_INT, world().size - 1, MPI_COMM_WORLD);
+  if (any_rows) expect_refused(few, tide::Dtype::own);
+  expect_refused(wide, tide::Dtype::fp64);
+}
+
 TEST(CxxPipeline, WrongUseIsThrown) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   Model m(2);

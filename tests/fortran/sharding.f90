@@ -31,6 +31,7 @@ program sharding
   call whole_parameters()
   call norms()
   call checkpoints()
+  call arrays_that_do_not_fit()
   call finish()
 
 contains
@@ -66,6 +67,48 @@ contains
     call MPIX_Tide_replica_allreduce_enqueue(list, 0, MPIX_TIDE_SUM, 1._real64, mine, replica%MPI_VAL, list%ptr(1), code)
     call check(code /= 0, 'on a stream with an integer')
     call MPIX_Tide_group_free(mine)
+  end subroutine
+
+  !> On the last rank: another kind, fewer elements, a count above an array's.  All ranks hear.
+  subroutine arrays_that_do_not_fit()
+    real(real64), target :: wide(nout, nin)
+    real(real32), target :: few(1)
+    type(MPIX_Tide_list) :: kinds, sizes, mine
+    type(MPIX_Tide_item) :: items(1)
+    character(len=:), allocatable :: metadata
+    real(real64) :: norm
+    integer :: code
+    call MPIX_Tide_list_add(mine, w)
+    call MPIX_Tide_list_add(kinds, wide)
+    call MPIX_Tide_list_add(sizes, few)
+    if (rank < ranks - 1) then
+      kinds = mine
+      sizes = mine
+    end if
+    call MPIX_Tide_norm2(MPI_COMM_WORLD, 1, [group], [kinds], 0, norm, code)
+    call refused(code, MPI_ERR_BUFFER, 'a norm of another kind')
+    call MPIX_Tide_norm2(MPI_COMM_WORLD, 2, [group], [mine], 0, norm, code)
+    call refused(code, MPI_ERR_COUNT, 'more groups than there are')
+    call MPIX_Tide_scatter(0, mine, sizes, group, code)
+    call refused(code, MPI_ERR_BUFFER, 'scatter into too few elements')
+    items(1)%group = group
+    items(1)%shards = kinds
+    call MPIX_Tide_save(MPI_COMM_WORLD, path, 1, items, '', MPI_INFO_NULL, code)
+    call refused(code, MPI_ERR_BUFFER, 'save of another kind')
+    items(1)%shards = sizes
+    call MPIX_Tide_load(MPI_COMM_WORLD, path, 1, items, metadata, MPI_INFO_NULL, code)
+    call refused(code, MPI_ERR_BUFFER, 'load into too few elements')
+    items(1)%shards = mine
+    call MPIX_Tide_save(MPI_COMM_WORLD, path, 2, items, '', MPI_INFO_NULL, code)
+    call refused(code, MPI_ERR_COUNT, 'more items than there are')
+  end subroutine
+
+  subroutine refused(code, wanted, what)
+    integer, intent(in) :: code, wanted
+    character(len=*), intent(in) :: what
+    integer :: class
+    call MPI_Error_class(code, class)
+    call check(class == wanted, what)
   end subroutine
 
   logical function all_are(x, value)

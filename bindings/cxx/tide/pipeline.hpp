@@ -12,6 +12,8 @@
 #include <vector>
 
 #include <tide/group.hpp>
+// After it, which says that C++20 is needed.
+#include <tide_bindings.h>
 
 namespace tide {
 inline namespace cxx0 {
@@ -115,30 +117,38 @@ class Pipeline {
 
   /// Local: a layer's shards, and where the reduced gradients go (their element type is reduce's).
   void bind(int layer, const Inputs& shards, const Outputs& grad_shards) {
-    bind(layer, shards, grad_shards.pointers(), grad_shards.size());
+    bind(layer, shards, grad_shards.pointers(), grad_shards.extents());
   }
   /// The same for a frozen layer.
-  void bind(int layer, const Inputs& shards) { bind(layer, shards, nullptr, shards.size()); }
+  void bind(int layer, const Inputs& shards) {
+    bind(layer, shards, nullptr, std::vector<Extent>(shards.size()));
+  }
 
-  void begin() { check(MPIX_Tide_pipeline_begin(handle_, 0, nullptr)); }
+  // stream: none, or one of a device, in whose order the call is made.
+  void begin(void* stream = nullptr) { check(MPIX_Tide_pipeline_begin(handle_, 0, stream)); }
   /// Gradients of this micro-batch stay here and are reduced with the next one's.
-  void begin_no_sync() { check(MPIX_Tide_pipeline_begin(handle_, MPIX_TIDE_NO_SYNC, nullptr)); }
-  [[nodiscard]] LayerView<const void> gather(int layer) {
+  void begin_no_sync(void* stream = nullptr) {
+    check(MPIX_Tide_pipeline_begin(handle_, MPIX_TIDE_NO_SYNC, stream));
+  }
+  [[nodiscard]] LayerView<const void> gather(int layer, void* stream = nullptr) {
     std::vector<void*> at(count(layer));
-    check(MPIX_Tide_pipeline_gather(handle_, layer, at.data(), nullptr));
+    check(MPIX_Tide_pipeline_gather(handle_, layer, at.data(), stream));
     return view<const void>(at, this->layer(layer).params);
   }
-  void release(int layer) { check(MPIX_Tide_pipeline_release(handle_, layer, nullptr)); }
-  [[nodiscard]] LayerView<void> grads(int layer) {
+  void release(int layer, void* stream = nullptr) {
+    check(MPIX_Tide_pipeline_release(handle_, layer, stream));
+  }
+  [[nodiscard]] LayerView<void> grads(int layer, void* stream = nullptr) {
     std::vector<void*> at(count(layer));
-    check(MPIX_Tide_pipeline_grads(handle_, layer, at.data(), nullptr));
+    check(MPIX_Tide_pipeline_grads(handle_, layer, at.data(), stream));
     return view<void>(at, this->layer(layer).grads);
   }
-  void reduce(int layer, Op op, double scale = 1.0, Dtype out = Dtype::own) {
+  void reduce(int layer, Op op, double scale = 1.0, Dtype out = Dtype::own,
+              void* stream = nullptr) {
     check(MPIX_Tide_pipeline_reduce(handle_, layer, static_cast<int>(out), static_cast<int>(op),
-                                    scale, nullptr));
+                                    scale, stream));
   }
-  void finish() { check(MPIX_Tide_pipeline_finish(handle_, nullptr)); }
+  void finish(void* stream = nullptr) { check(MPIX_Tide_pipeline_finish(handle_, stream)); }
 
   PipelineSizes sizes() const {
     PipelineSizes s;
@@ -165,8 +175,21 @@ class Pipeline {
     for (std::size_t p = 0; p < at.size(); p++) pieces.add({at[p], extents[p]});
     return LayerView<Void>(pieces);
   }
-  void bind(int which, const Inputs& shards, void* const* out, std::size_t out_size) {
-    const std::size_t want = count(which);
+  struct Told {  // of a list, to the library
+    explicit Told(const std::vector<Extent>& extents) {
+      for (const Extent& e : extents) {
+        dtypes.push_back(static_cast<int>(e.dtype));
+        elems.push_back(e.dtype == Dtype::own ? -1 : static_cast<MPI_Count>(e.elems));
+      }
+    }
+    MPIX_Tide_arrays arrays() const {
+      return {static_cast<int>(dtypes.size()), dtypes.data(), elems.data()};
+    }
+    std::vector<int> dtypes;
+    std::vector<MPI_Count> elems;
+  };
+  void bind(int which, const Inputs& shards, void* const* out, const std::vector<Extent>& outs) {
+    const std::size_t want = count(which), out_size = outs.size();
     const std::string start = "Pipeline::bind: layer " + std::to_string(which) + ": ";
     if (want && (shards.size() != want || out_size != want))
       throw Error(MPI_ERR_ARG, start + "the lists have " + std::to_string(shards.size()) + " and " +
@@ -178,6 +201,9 @@ class Pipeline {
         throw Error(MPI_ERR_ARG, start + "parameter " + std::to_string(p) +
                                      ": the shard has another length or type; pass this rank's "
                                      "rows");
+    const Told results(outs);  // operations tell what does not fit, on all ranks
+    const MPIX_Tide_arrays arrays = results.arrays();
+    if (out && want) PMPIX_Tide_next_lists(nullptr, &arrays);
     check(MPIX_Tide_pipeline_bind(handle_, which, shards.pointers(), out));
   }
 
