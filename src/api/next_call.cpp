@@ -7,6 +7,7 @@
 
 #include "api/guard.hpp"
 #include "core/call.hpp"
+#include "core/dtype_name.hpp"
 
 namespace tide {
 
