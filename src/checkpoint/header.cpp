@@ -142,7 +142,7 @@ std::map<std::string, std::string> strings_of(const std::string& json) {
   std::map<std::string, std::string> result;
   const auto read = nlohmann::json::parse(json, nullptr, false);
   if (!read.is_object())
-    throw Error(Kind::arg, "metadata is not a JSON object; pass {{\"step\":\"100\"}} or NULL");
+    throw Error(Kind::arg, "metadata is not a JSON object; pass {\"step\":\"100\"} or NULL");
   for (const auto& [key, value] : read.items()) {
     if (!value.is_string())
       throw Error(Kind::arg, "metadata: the value of \"{}\" is not a string; put it in quotes",
