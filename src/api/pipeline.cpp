@@ -25,6 +25,7 @@ int guard_pipeline(MPIX_Tide_pipeline handle, const std::function<void(Pipeline&
     });
   return guard(keep->group(), [&] {
     const Pipeline::Busy busy(*keep, stream);
+    keep->check_stream();
     act(*keep);
   });
 }

@@ -136,6 +136,7 @@ class MemoryRegistry {
 
  private:
   struct State;
+  struct Hold;
   std::shared_ptr<State> state_;
 };
 

@@ -19,6 +19,8 @@ struct MemoryRegistry::State {
   mutable std::shared_mutex mutex;
   std::map<uintptr_t, Entry> by_base;  // what the user may pass
   std::unordered_map<SegmentId, std::shared_ptr<Segment>> own, attached;
+  std::unordered_map<SegmentId, int> holds;
+  std::unordered_map<SegmentId, Entry> late;  // freed by the user while it was held
   std::atomic<uint64_t> epoch{1}, freed_epoch{1};
 
   // The mark before the count: who sees the count moved finds the mark.
@@ -26,6 +28,27 @@ struct MemoryRegistry::State {
     if (!entry.announce_free) return;
     entry.segment->mark_freed();
     freed_epoch.fetch_add(1, std::memory_order_release);
+  }
+};
+
+// Memory that a call still needs is freed when the last hold goes: until then peers keep their
+// mappings, and addresses in it are found.
+struct MemoryRegistry::Hold {
+  std::shared_ptr<State> state;
+  std::shared_ptr<Segment> segment;
+  ~Hold() {
+    State::Entry entry;  // unmapped after the lock
+    const std::unique_lock lock(state->mutex);
+    const auto held = state->holds.find(segment->id());
+    if (--held->second > 0) return;
+    state->holds.erase(held);
+    const auto freed = state->late.find(segment->id());
+    if (freed == state->late.end()) return;
+    entry = std::move(freed->second);
+    state->late.erase(freed);
+    state->own.erase(segment->id());
+    state->epoch.fetch_add(1, std::memory_order_release);
+    state->announce(entry);
   }
 };
 
@@ -55,8 +78,13 @@ bool MemoryRegistry::remove(void* base) {
   if (found == state_->by_base.end()) return false;
   entry = std::move(found->second);
   state_->by_base.erase(found);
-  state_->own.erase(entry.segment->id());
   state_->epoch.fetch_add(1, std::memory_order_release);
+  if (state_->holds.count(entry.segment->id())) {
+    const SegmentId id = entry.segment->id();
+    state_->late[id] = std::move(entry);
+    return true;
+  }
+  state_->own.erase(entry.segment->id());
   state_->announce(entry);
   lock.unlock();
   return true;
@@ -108,10 +136,14 @@ void MemoryRegistry::drop_freed() {
 std::vector<std::shared_ptr<Segment>> MemoryRegistry::hold(
     const std::vector<SegmentId>& segments) const {
   std::vector<std::shared_ptr<Segment>> held;
-  std::shared_lock lock(state_->mutex);
+  std::unique_lock lock(state_->mutex);
   for (const SegmentId id : segments)
     for (const auto* known : {&state_->own, &state_->attached})
-      if (const auto found = known->find(id); found != known->end()) held.push_back(found->second);
+      if (const auto found = known->find(id); found != known->end()) {
+        state_->holds[id]++;
+        Segment* const segment = found->second.get();
+        held.emplace_back(std::shared_ptr<Hold>(new Hold{state_, found->second}), segment);
+      }
   return held;
 }
 
@@ -128,6 +160,8 @@ void MemoryRegistry::clear() {
   own.swap(state_->own);
   attached.swap(state_->attached);
   for (const auto& [base, entry] : by_base) state_->announce(entry);
+  for (const auto& [id, entry] : state_->late) state_->announce(entry);
+  state_->late.clear();
   state_->epoch.fetch_add(1, std::memory_order_release);
   lock.unlock();
 }

@@ -39,6 +39,9 @@ class Pipeline {
   void reduce(int layer, int out_dtype, int op, double scale);
   void finish();
 
+  // Throws, before anything has happened, where the call's stream does not go with the slots.
+  void check_stream() const;
+
   // For the time of a call: one thread at a time.
   class Busy {
    public:
@@ -77,7 +80,6 @@ class Pipeline {
   // On the call's stream, or on the host.
   void start(Request& request, const Request* after);
   void end(Request& request);
-  void check_stream() const;
   void wait_for_stream();  // that has passed the last finish
   void run_step(const Step& step, const Reduction& reduction);
   void start_gather(const Step& step);
