@@ -23,7 +23,7 @@ struct Binding {
   const Plan* plan = nullptr;
   std::vector<const void*> addresses;                  // all that it was made of
   std::array<std::vector<Lowered>, lane_count> lanes;  // by operation; empty where it moves nothing
-  bool kernels_land = false;  // some landing is a kernel's
+  bool kernels_land = false;                           // some landing is a kernel's
 };
 
 // All addresses that the call's operations may use.
