@@ -4,7 +4,6 @@
 #include "api/arguments.hpp"
 #include "api/guard.hpp"
 #include "api/next_call.hpp"
-#include "core/replicas.hpp"
 #include "core/stream_order.hpp"
 
 using namespace tide;

@@ -130,6 +130,7 @@ class MemoryRegistry {
   uint64_t freed_epoch() const;  // peers compare this and call drop_freed() when it moved
   void drop_freed();  // lets go of attached segments whose owner freed them; bumps epoch() if any
   // Keeps these mapped as long as the result lives, whoever frees them; unknown ones are left out.
+  // The user's free of own memory takes effect, here and for the peers, when the last hold goes.
   std::vector<std::shared_ptr<Segment>> hold(const std::vector<SegmentId>& segments) const;
   size_t live() const;
   void clear();  // frees everything, as remove() would, and lets go of what is attached

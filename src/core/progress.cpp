@@ -91,15 +91,18 @@ void Progress::tick(Context& mine, bool waiting) {
   if (now < due || !next_tick_s_.compare_exchange_strong(due, now + tick_s)) return;
   mine.tick(waiting);
   for (const auto& context : mine.process().contexts())
-    if (context.get() != &mine) context->tick(false);
+    if (context.get() != &mine) context->tick(context->has_stream_calls());
 }
 
-void Progress::watch(Context& context) {
-  if (may_call_mpi_) return tick(context, true);
+void Progress::watch(const std::vector<std::shared_ptr<Context>>& contexts) {
   const double now = now_s();
   if (now < next_watch_s_) return;
   next_watch_s_ = now + tick_s;
-  context.tick_without_mpi();
+  for (const auto& context : contexts) {
+    if (!context->has_stream_calls()) continue;
+    if (may_call_mpi_) return tick(*context, true);  // which looks at the others, too
+    context->tick_without_mpi();
+  }
 }
 
 void Progress::start_thread(bool may_call_mpi) {
@@ -143,6 +146,16 @@ void Progress::drain() {
   }
 }
 
+bool Progress::drive_and_watch() {
+  bool moved = false;
+  no_mpi_here = !may_call_mpi_;
+  const std::vector<std::shared_ptr<Context>> contexts = copy_active();
+  for (const auto& context : contexts)
+    if (may_call_mpi_ || context->topology().nodes() == 1) moved |= context->progress();
+  watch(contexts);
+  return moved;
+}
+
 void Progress::run() {
   pthread_setname_np(pthread_self(), "tide-progress");
   gpu::put_off_graphs();
@@ -153,13 +166,7 @@ void Progress::run() {
       wake_.wait(lock, [this] { return stop_ || !active_.empty(); });
       idle = 0;
     }
-    bool moved = false;
-    no_mpi_here = !may_call_mpi_;
-    for (const auto& context : copy_active())
-      if (may_call_mpi_ || context->topology().nodes() == 1) moved |= context->progress();
-    for (const auto& context : copy_active())  // of calls that nobody else waits for
-      if (context->has_stream_calls()) watch(*context);
-    if (moved)
+    if (drive_and_watch())
       idle = 0;
     else if (idle < spins)
       pause();

@@ -49,7 +49,9 @@ class Progress {
 
  private:
   void run();
-  void watch(Context& context);  // the time of calls that nobody waits for but a stream
+  bool drive_and_watch();
+  // The time of calls that nobody waits for but a stream.
+  void watch(const std::vector<std::shared_ptr<Context>>& contexts);
   std::vector<std::shared_ptr<Context>> copy_active() const;
   mutable std::mutex mutex_;
   std::condition_variable wake_;

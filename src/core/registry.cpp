@@ -155,13 +155,14 @@ size_t MemoryRegistry::live() const {
 void MemoryRegistry::clear() {
   decltype(State::by_base) by_base;
   decltype(State::own) own, attached;
+  decltype(State::late) late;
   std::unique_lock lock(state_->mutex);
   by_base.swap(state_->by_base);
   own.swap(state_->own);
   attached.swap(state_->attached);
+  late.swap(state_->late);
   for (const auto& [base, entry] : by_base) state_->announce(entry);
-  for (const auto& [id, entry] : state_->late) state_->announce(entry);
-  state_->late.clear();
+  for (const auto& [id, entry] : late) state_->announce(entry);
   state_->epoch.fetch_add(1, std::memory_order_release);
   lock.unlock();
 }

@@ -24,7 +24,8 @@ void check_stream(Group& group, gpu::UserStream stream) {
                 "the stream is being captured into a graph, which a call that the host drives "
                 "cannot enter; end the capture before the call, or launch one graph before and one "
                 "after it");
-  if (gpu::loads_lazily())
+  static const bool loads_lazily = gpu::loads_lazily();
+  if (loads_lazily)
     warn_once(
         "CUDA loads kernels at their first launch (CUDA_MODULE_LOADING), which waits for streams "
         "that wait for Tide: set it to EAGER for the job, or launch each kernel once before");

@@ -47,5 +47,40 @@ TEST(StreamTimeout, TheStreamGoesOn) {
   expect_usable(world());
 }
 
+// No communicator waits for ever because another one is looked at.
+TEST(StreamTimeout, EveryCommunicatorsStreamGoesOn) {
+  if (world().size < 2) GTEST_SKIP();
+  Comm one(dup(MPI_COMM_WORLD)), other(dup(MPI_COMM_WORLD));
+  Info one_second{{"tide_timeout", "1"}};
+  Operation a(team_of(one), Collective::gather, {param(64, 33)}, {}, one_second);
+  Operation b(team_of(other), Collective::gather, {param(9, 5)}, {}, one_second);
+  TestStream streams[2];
+  Stopped stopped(world().size - 1);
+  const auto enqueue = [&](Operation& o, TestStream& stream) {
+    return MPIX_Tide_allgather_enqueue(o.in(), o.out(), o.list.group(), stream.handle());
+  };
+  a.write(1), b.write(1);
+  TIDE_OK(enqueue(a, streams[0]));
+  TIDE_OK(enqueue(b, streams[1]));
+  for (TestStream& stream : streams) stream.synchronize();
+  stopped.stop_here();
+  if (!stopped.me()) {
+    const double begun_s = now_s();
+    TIDE_OK(enqueue(a, streams[0]));
+    TIDE_OK(enqueue(b, streams[1]));
+    for (TestStream& stream : streams) stream.synchronize();
+    EXPECT_LT(now_s() - begun_s, timeout_bound_s());
+    for (const Operation* o : {&a, &b}) {
+      int code = MPI_SUCCESS, kind = 0;
+      TIDE_OK(MPIX_Tide_group_async_error(o->list.group(), &code));
+      TIDE_OK(MPIX_Tide_error_kind(code, &kind));
+      EXPECT_EQ(MPIX_TIDE_ERR_TIMEOUT, kind) << MPIX_Tide_error_message();
+    }
+    stopped.resume();
+  }
+  sync(world());
+  expect_usable(world());
+}
+
 }  // namespace
 }  // namespace tide_test

@@ -126,6 +126,30 @@ TEST(Registry, PeerSeesTheOwnersFreeAndNoChildDoesIt) {
   });
 }
 
+TEST(Registry, AFreeTakesEffectWhenTheLastHoldGoes) {
+  MemoryRegistry registry;
+  auto segment = Segment::create(5000);
+  const SegmentId id = segment->id();
+  void* const base = segment->base();
+  registry.add(segment, true);
+  auto held = registry.hold({id}), again = registry.hold({id});
+  const uint64_t freed = registry.freed_epoch();
+  EXPECT_TRUE(registry.remove(base));
+  EXPECT_FALSE(registry.find(base, 1));  // the user's no more
+  EXPECT_FALSE(registry.remove(base));
+  held.clear();
+  EXPECT_EQ(registry.base_of(id), base);
+  EXPECT_EQ(registry.freed_epoch(), freed);
+  EXPECT_FALSE(segment->freed());
+  again.clear();
+  EXPECT_EQ(registry.base_of(id), nullptr);
+  EXPECT_NE(registry.freed_epoch(), freed);
+  EXPECT_TRUE(segment->freed());
+  segment.reset();
+  unsigned char page;
+  EXPECT_EQ(mincore(base, 1, &page), -1);  // not mapped any more
+}
+
 TEST(Registry, IsSafeFromSeveralThreads) {
   MemoryRegistry registry;
   const auto stays = Segment::create(100);

@@ -160,8 +160,9 @@ void Program::make_graph() {
   }
   cudaGraphExec_t made = nullptr;
   check(cudaGraphInstantiate(&made, graph, 0), "cudaGraphInstantiate");
-  launch = made;
-  check(cudaGraphUpload(made, stream_), "cudaGraphUpload");
+  const cudaError_t uploaded = cudaGraphUpload(made, stream_);
+  launch = made;  // now: a graph is one thread's at a time
+  check(uploaded, "cudaGraphUpload");
 }
 
 std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {

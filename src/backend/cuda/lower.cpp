@@ -106,19 +106,19 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
     } else {
       for (void* to : dst)
         if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end()) {
-          copies.push_back({to, src, bytes});
           if (bytes <= small_bytes && from_here && device_of(to) >= 0)
             small.push_back({src, piece.elems, full, full, {to}});
+          else
+            copies.push_back({to, src, bytes});
         }
     }
     if (!landing.dst.empty()) landings.push_back(std::move(landing));
   });
-  if (small.size() > few_small) {
-    std::erase_if(copies, [&](const CopyCall& c) {
-      return c.bytes <= small_bytes && device_of(c.src) == device && device_of(c.dst) >= 0;
-    });
+  if (small.size() > few_small)
     std::move(small.begin(), small.end(), std::back_inserter(landings));
-  }
+  else
+    for (const Landing& l : small)
+      copies.push_back({l.dst.front(), l.src, l.elems * bytes_of(l.to)});
   if (!copies.empty()) result.copies = stream.copies(copies);
   if (!spread.empty()) result.spread = stream.copies(spread);
   if (!landings.empty()) result.landing = stream.landing(landings);
