@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepare.hpp"
+#include "host.hpp"
 
 #include <fmt/format.h>
 
@@ -40,19 +41,10 @@ Keys keys_of(const Workload& w, const std::string& share) {
   return keys;
 }
 
-int ranks_on_host(MPI_Comm comm) {
-  int sharing = 1;
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &sharing);
-  MPI_Comm_free(&node);
-  return sharing;
-}
-
 }  // namespace
 
 void check_memory(const Options& o, const Workload& w, bool allgather) {
-  const int sharing = o.on_device() ? w.gpu->sharing : ranks_on_host(w.comm);
+  const int sharing = o.on_device() ? w.gpu->sharing : host_of(w.comm).ranks;
   const double gib = 1024.0 * 1024 * 1024;
   const double needed =
       lists_in_memory(o, w, allgather) * static_cast<double>(w.list->full_bytes()) * sharing;

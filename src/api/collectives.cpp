@@ -10,7 +10,7 @@ using namespace tide;
 namespace {
 
 int call(MPIX_Tide_group group, Arguments a) {
-  const NextLists lists = take_lists();
+  const ToldLists lists = take_lists();
   return guard(group, [&](Group& g) {
     compare(g, lists, a);
     run(g.shared_from_this(), a);
@@ -19,7 +19,7 @@ int call(MPIX_Tide_group group, Arguments a) {
 
 // A request that is started (nonblocking), or may be (persistent).
 int make(MPIX_Tide_group group, Arguments a, bool persistent, MPIX_Tide_request* request) {
-  const NextLists lists = take_lists();
+  const ToldLists lists = take_lists();
   return guard(group, [&](Group& g) {
     compare(g, lists, a);
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");

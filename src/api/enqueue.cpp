@@ -11,7 +11,7 @@ using namespace tide;
 namespace {
 
 int put(MPIX_Tide_group group, Arguments a, void* stream) {
-  const NextLists lists = take_lists();
+  const ToldLists lists = take_lists();
   return guard(group, [&](Group& g) {
     compare(g, lists, a);
     const auto outcome = enqueue(g.shared_from_this(), a, stream);

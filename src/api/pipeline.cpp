@@ -3,6 +3,7 @@
 // The training pipeline.
 #include "pipeline/pipeline.hpp"
 #include "api/guard.hpp"
+#include "api/next_call.hpp"
 
 using namespace tide;
 
@@ -72,7 +73,7 @@ int PMPIX_Tide_pipeline_sizes(MPIX_Tide_pipeline pipeline, MPI_Count* param_byte
 
 int PMPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer, const void* const* shards,
                              void* const grad_shards[]) {
-  const NextLists told = take_lists();
+  const ToldLists told = take_lists();
   return guard_pipeline(pipeline, [&](Pipeline& p) { p.bind(layer, shards, grad_shards, told); });
 }
 

@@ -34,7 +34,7 @@ extern "C" {
 int PMPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op, double scale,
                                  MPIX_Tide_group group, MPI_Comm replica) {
   return guard(replica, [&] {
-    const auto request = started(group, {shards, dtype, op, scale, replica, take_wrong()});
+    const auto request = started(group, {shards, dtype, op, scale, replica, take_wrong_list()});
     request->wait();
     request->end();
     request->complete();
@@ -46,7 +46,7 @@ int PMPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op, doubl
                                   MPIX_Tide_request* request) {
   return guard(replica, [&] {
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
-    *request = requests().add(started(group, {shards, dtype, op, scale, replica, take_wrong()}));
+    *request = requests().add(started(group, {shards, dtype, op, scale, replica, take_wrong_list()}));
   });
 }
 
@@ -56,7 +56,7 @@ int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op
     const auto found = live(group);
     check_stream(*found, stream);
     const auto request =
-        found->replicas().request(*found, {shards, dtype, op, scale, replica, take_wrong()});
+        found->replicas().request(*found, {shards, dtype, op, scale, replica, take_wrong_list()});
     request->start_on(stream);
     request->wait_on(stream);
   });

@@ -90,6 +90,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // group wanted (tide_device), or the thread's current one.  Error{unsupported}: none; Error{arg}:
   // not this one.
   int device();
+  bool knows_device() const { return device_ >= 0; }
   void default_device(int device) {  // of the user's thread, where another one may ask first
     if (default_device_ < 0) default_device_ = device;
   }

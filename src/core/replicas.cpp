@@ -7,6 +7,7 @@
 
 #include "core/allocate.hpp"
 #include "core/log.hpp"
+#include "core/owned_info.hpp"
 #include "core/progress.hpp"
 #include "mpix_tide.h"
 
@@ -27,8 +28,8 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
   };
   const auto& params = group.params();
   if (a.wrong) {
-    log(Level::error, fmt::format("rank {}: {}", me, a.wrong->what()));
-    return report(Kind::buffer, Fault::told);
+    log(Level::error, fmt::format("rank {}: {}", me, a.wrong->error.what()));
+    return report(Kind::buffer, Fault::told, static_cast<size_t>(a.wrong->param));
   }
   if (a.op != MPIX_TIDE_SUM && a.op != MPIX_TIDE_AVG) return report(Kind::arg, Fault::replica_op);
   if (a.dtype < 0 || a.dtype > MPIX_TIDE_FP64) return report(Kind::arg, Fault::replica_dtype);
@@ -46,28 +47,14 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
   return {};
 }
 
-class Info {
- public:
-  Info(const char* key, const char* value) {
-    MPI_Info_create(&info);
-    MPI_Info_set(info, key, value);
-  }
-  ~Info() { MPI_Info_free(&info); }
-  Info(const Info&) = delete;
-  Info& operator=(const Info&) = delete;
-  MPI_Info info = MPI_INFO_NULL;
-};
-
 // The group's own settings, and additions in the order of ranks.
-struct InfoOf : Info {
-  explicit InfoOf(const Group& group) : Info("tide_order", "rank") {
-    for (const char* key :
-         {"tide_rail", "tide_rail_devices", "tide_foreign", "tide_chunk_bytes", "tide_eager_bytes",
-          "tide_rail_inflight_bytes", "tide_timeout", "tide_progress"})
-      if (const std::string& value = group.settings().text(key); !value.empty())
-        MPI_Info_set(info, key, value.c_str());
-  }
-};
+void copy_settings(const Group& group, OwnedInfo& info) {
+  info.set("tide_order", "rank");
+  for (const char* key :
+       {"tide_rail", "tide_rail_devices", "tide_foreign", "tide_chunk_bytes", "tide_eager_bytes",
+        "tide_rail_inflight_bytes", "tide_timeout", "tide_progress"})
+    if (const std::string& value = group.settings().text(key); !value.empty()) info.set(key, value);
+}
 
 Arguments reducing(const ReplicaArguments& a) {
   Arguments r;
@@ -98,9 +85,10 @@ std::shared_ptr<Group> make_group(const Group& of, const ReplicaArguments& a) {
   std::vector<std::string> names;
   for (size_t p = 0; p < of.params().size(); p++)
     names.push_back(of.param_name(static_cast<int64_t>(p)));
-  const InfoOf settings(of);
+  OwnedInfo settings;
+  copy_settings(of, settings);
   try {
-    auto made = Group::create(a.replica, flat_params(of, a.dtype), nullptr, settings.info, {});
+    auto made = Group::create(a.replica, flat_params(of, a.dtype), nullptr, settings, {});
     made->set_names("", names);
     return made;
   } catch (const Error& e) {
@@ -119,8 +107,9 @@ std::shared_ptr<void> aligned(size_t bytes) {
 
 // Collective.  Memory that the replicas of a node reach.
 std::shared_ptr<void> on_device(Context& context, size_t bytes) {
-  const Info info("mpi_memory_alloc_kinds", "cuda:device");
-  void* base = allocate(context, static_cast<int64_t>(bytes + align_bytes), info.info);
+  OwnedInfo info;
+  info.set("mpi_memory_alloc_kinds", "cuda:device");
+  void* base = allocate(context, static_cast<int64_t>(bytes + align_bytes), info);
   return {base, [&process = context.process()](void* at) { process.memory.remove(at); }};
 }
 

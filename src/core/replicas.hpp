@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/request.hpp"
+#include "core/told_lists.hpp"
 
 namespace tide {
 
@@ -23,7 +24,7 @@ struct ReplicaArguments {
   int dtype = 0, op = 0;
   double scale = 1;
   MPI_Comm replica = MPI_COMM_NULL;
-  std::optional<Error> wrong;  // found already
+  std::optional<WrongList> wrong;  // found already
 };
 
 class Replicas {

@@ -141,7 +141,8 @@ static const char* words(Fault fault) {
              "communicator wait for it in an all-gather or a reduce-scatter; make calls in the "
              "same order on all ranks";
     case Fault::told:
-      return "passes an array that does not fit the group (its log line says which)";
+      return "shard{of} does not fit the group (the rank's log line says its size or type); pass "
+             "arrays of the shards' type and size";
     case Fault::replica_op:
       return "op is not MPIX_TIDE_SUM or MPIX_TIDE_AVG; shards are replaced, so flags do not apply";
     case Fault::replica_dtype:

@@ -40,7 +40,7 @@ static void prepare_device(Context& context, const Enqueued& call) {
         return context.adopt_device(device), true;
     return false;
   };
-  if (!adopt(call.outputs)) adopt(call.inputs);
+  if (!context.knows_device() && !adopt(call.outputs)) adopt(call.inputs);
   context.device_backend(*context.workspaces());
   gpu::make_up();
 }

@@ -118,7 +118,7 @@ void Pipeline::check_open(int layer, const char* call) const {
 }
 
 void Pipeline::bind(int which, const void* const* shards, void* const* grad_shards,
-                    const NextLists& told) {
+                    const ToldLists& told) {
   check_layer(which);
   Layer& l = layer(which);
   const size_t count = groups_[static_cast<size_t>(which)]->params().size();

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "api/next_call.hpp"
 #include "core/request.hpp"
+#include "core/told_lists.hpp"
 #include "pipeline/description.hpp"
 
 namespace tide {
@@ -31,7 +31,7 @@ class Pipeline {
   const Schedule& schedule() const { return schedule_; }
   size_t workspace_bytes() const;
 
-  void bind(int layer, const void* const* shards, void* const* grad_shards, const NextLists& told);
+  void bind(int layer, const void* const* shards, void* const* grad_shards, const ToldLists& told);
   void begin(bool no_sync);
   void gather(int layer, void* params[]);
   void release(int layer);

@@ -3,6 +3,7 @@
 #include "pipeline/storage.hpp"
 
 #include "core/allocate.hpp"
+#include "core/owned_info.hpp"
 
 namespace tide {
 namespace {
@@ -24,19 +25,11 @@ Pieces lay_out(const Group& group, bool grads) {
 
 // Collective.
 char* pool(Context& context, int64_t bytes, const InfoValues& values, bool shares) {
-  MPI_Info info = MPI_INFO_NULL;
-  check_mpi(MPI_Info_create(&info), "MPI_Info_create");
+  OwnedInfo info;
   for (const auto& [key, value] : values)
-    if (shares || key != "tide_share") MPI_Info_set(info, key.c_str(), value.c_str());
-  if (!shares) MPI_Info_set(info, "tide_share", "none");
-  try {
-    char* base = static_cast<char*>(tide::allocate(context, bytes, info));
-    MPI_Info_free(&info);
-    return base;
-  } catch (...) {
-    MPI_Info_free(&info);
-    throw;
-  }
+    if (shares || key != "tide_share") info.set(key.c_str(), value);
+  if (!shares) info.set("tide_share", "none");
+  return static_cast<char*>(tide::allocate(context, bytes, info));
 }
 
 }  // namespace

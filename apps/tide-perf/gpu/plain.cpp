@@ -5,6 +5,7 @@
 #include "agreement.hpp"
 #include "gpu/device.hpp"
 #include "gpu/rows.hpp"
+#include "host.hpp"
 
 // The bound: each rank pushes its packed shard into every rank's buffer by plain copies, one stream
 // for each of them, and waits for nobody.
@@ -42,20 +43,11 @@ std::vector<std::shared_ptr<char>> open_peers(const Workload& w, const Packed& x
   return peers;
 }
 
-int ranks_on_host(MPI_Comm comm) {
-  MPI_Comm host = MPI_COMM_NULL;
-  int ranks = 0;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  MPI_Comm_size(host, &ranks);
-  MPI_Comm_free(&host);
-  return ranks;
-}
-
 }  // namespace
 
 Contestant plain_allgather(Workload& w) {
   Contestant c{"plain", "bound: cudaMemcpyAsync of the shard into the memory of all ranks"};
-  const bool one_host = ranks_on_host(w.comm) == w.ranks;
+  const bool one_host = host_of(w.comm).ranks == w.ranks;
   std::string problem = one_host ? "" : "its copies reach one host only";
   std::vector<std::shared_ptr<char>> peers;
   Packed x{};

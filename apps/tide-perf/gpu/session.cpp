@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu/session.hpp"
+#include "host.hpp"
 
 #include <fmt/format.h>
 
@@ -14,15 +15,6 @@
 
 namespace perf::gpu {
 namespace {
-
-int place_on_host(MPI_Comm comm) {
-  MPI_Comm host = MPI_COMM_NULL;
-  int place = 0;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  MPI_Comm_rank(host, &place);
-  MPI_Comm_free(&host);
-  return place;
-}
 
 // The value of a variable of this tool, which the library would not know.
 std::string take(const char* variable, const char* otherwise) {
@@ -72,7 +64,7 @@ Session open_session(const Options& o, MPI_Comm comm) {
   if (!o.on_device()) return session;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  std::string problem = choose(o, place_on_host(comm), session.device);
+  std::string problem = choose(o, host_of(comm).place, session.device);
   tools::agree(comm, problem.empty() ? "" : fmt::format("rank {}: {}", rank, problem));
   if (!o.device.empty()) setenv("TIDE_DEVICE", o.device.c_str(), 1);  // the library obeys it, too
   use(session.device);
