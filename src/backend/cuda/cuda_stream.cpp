@@ -293,6 +293,8 @@ bool Stream::reached(uint64_t mark) {
 
 void Stream::drain() { check(cudaStreamSynchronize(state_->stream), "work on the device"); }
 
+void* Stream::native() const { return state_->stream; }
+
 void write_after(UserStream stream, uint32_t* word, uint32_t value) {
   check(driver().stream_write_value(static_cast<CUstream>(stream),
                                     reinterpret_cast<CUdeviceptr>(word), value, 0),

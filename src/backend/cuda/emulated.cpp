@@ -146,17 +146,21 @@ std::shared_ptr<const void> pin(void* address, size_t bytes) {
 struct Stream::State {
   struct Item {
     uint64_t mark;
-    std::function<void()> work;
+    std::function<bool()> work;  // false: not done yet
   };
   std::deque<Item> queue;
+  EmulatedQueue native;
   uint64_t marks = 0, questions = 0;
   int holds = 0;  // questions that are answered by no, before any work is done
-  void finish(uint64_t mark) {
+  bool finish(uint64_t mark) {
     while (!queue.empty() && queue.front().mark <= mark) {
-      const Item item = std::move(queue.front());
+      Item item = std::move(queue.front());
       queue.pop_front();
-      item.work();
+      if (item.work()) continue;
+      queue.push_front(std::move(item));
+      return false;
     }
+    return true;
   }
 };
 
@@ -168,7 +172,11 @@ class Program {
   std::vector<int> groups;
 };
 
-Stream::Stream(int) : state_(std::make_unique<State>()) {}
+Stream::Stream(int) : state_(std::make_unique<State>()) {
+  state_->native.submit = [s = state_.get()](std::function<bool()> work) {
+    s->queue.push_back({s->marks + 1, std::move(work)});
+  };
+}
 Stream::~Stream() = default;
 
 std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
@@ -232,6 +240,7 @@ void Stream::run(const Program& program, const Arithmetic& arithmetic, int) {
                              }
                              for (const Landing& l : p->landings) carry_out(l);
                              for (const Summing& s : p->sums) carry_out(s, p->groups, arithmetic);
+                             return true;
                            }});
 }
 
@@ -241,7 +250,7 @@ uint64_t Stream::mark() { return ++state_->marks; }
 void Stream::follow(Stream& other) {
   State* before = other.state_.get();
   const uint64_t mark = before->marks + 1;
-  state_->queue.push_back({state_->marks + 1, [=] { before->finish(mark); }});
+  state_->queue.push_back({state_->marks + 1, [=] { return before->finish(mark); }});
 }
 
 bool Stream::reached(uint64_t mark) {
@@ -249,11 +258,14 @@ bool Stream::reached(uint64_t mark) {
   if (s.queue.empty() || s.queue.front().mark > mark) return true;
   if (s.holds-- > 0) return false;
   s.holds = static_cast<int>(s.questions++ * 2654435761U >> 7 & 3);
-  s.finish(mark);
-  return true;
+  return s.finish(mark);
 }
 
-void Stream::drain() { state_->finish(state_->marks + 1); }
+void Stream::drain() {
+  while (!state_->finish(state_->marks + 1)) sched_yield();
+}
+
+void* Stream::native() const { return &state_->native; }
 
 void put_off_graphs() {}
 void make_up() {}

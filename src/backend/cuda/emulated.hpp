@@ -10,4 +10,10 @@ struct EmulatedStream {  // runs what it is given, one after the other, on a thr
   std::function<void(std::function<void()>)> submit;
 };
 
+// What Stream::native() gives: work that a library issues is asked whether it is done, and asked
+// again.
+struct EmulatedQueue {
+  std::function<void(std::function<bool()>)> submit;
+};
+
 }  // namespace tide::gpu

@@ -115,6 +115,7 @@ class Stream {
   void follow(Stream& other);  // what is issued from now on begins after all that `other` was given
   bool reached(uint64_t mark);  // is done.  Error{device} where it failed
   void drain();
+  void* native() const;  // for libraries that issue work to it: a cudaStream_t, or an EmulatedQueue
 
  private:
   struct State;

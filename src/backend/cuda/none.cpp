@@ -41,6 +41,7 @@ uint64_t Stream::mark() { return 0; }
 void Stream::follow(Stream&) {}
 bool Stream::reached(uint64_t) { return true; }
 void Stream::drain() {}
+void* Stream::native() const { return nullptr; }
 void put_off_graphs() {}
 void make_up() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
