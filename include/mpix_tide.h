@@ -822,7 +822,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
    `tide-info --env` lists all with their values.  [-] UNSUPPORTED in this version.
    For MPIX_Tide_group_create:
      tide_order                node (default) or rank: the order of additions
-     tide_rail                 auto, mpi, ucx; [-] nccl: what carries bytes between nodes
+     tide_rail                 auto, mpi, ucx or nccl: what carries bytes between nodes (nccl: those
+                               of device memory; NCCL 2.31.2 or later, found at run time)
      tide_foreign              auto, cma or staged: how memory that Tide did not allocate is
                                reached inside a node
      tide_chunk_bytes          size of the pieces that a rail or a staging slot carries

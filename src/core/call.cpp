@@ -39,6 +39,8 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
   work_.topology = &t;
   work_.rank = context_.rank();
   work_.rail = group.rail();
+  eager_gather_ =
+      group.gather().plans->layout.total_bytes() <= group.settings().bytes("tide_eager_bytes");
   work_.inflight_bytes = group.settings().bytes("tide_rail_inflight_bytes");
   work_.sum_ctas = static_cast<int>(group.settings().bytes("tide_sum_ctas"));
   work_.landing_ctas = static_cast<int>(group.settings().bytes("tide_landing_ctas"));
@@ -150,10 +152,16 @@ bool Call::see_lines() {
   if (t.nodes() == 1)
     conclude();
   else if (context_.carrier())
-    work_.rail->begin(work_.slot), phase_ = Phase::records;
+    begin_rails();
   else
     phase_ = Phase::outcome;
   return true;
+}
+
+void Call::begin_rails() {
+  group_.rail()->begin(work_.slot);
+  if (Rail* rail = group_.device_rail()) rail->begin(work_.slot);
+  phase_ = Phase::records;
 }
 
 // Dissemination: in round k hear from the node 2^k after mine and tell the one 2^k before.  Folding
@@ -161,7 +169,7 @@ bool Call::see_lines() {
 bool Call::exchange_records() {
   const Topology& t = context_.topology();
   const int M = t.nodes(), n = context_.node(), l = t.local(context_.rank()), step = 1 << round_;
-  Rail& rail = *work_.rail;
+  Rail& rail = *group_.rail();
   const bool entering = phase_ == Phase::records;
   if (step >= M) {
     if (entering) return conclude(), true;
@@ -235,6 +243,7 @@ void Call::bind() {
   work_.arithmetic = {op == MPIX_TIDE_AVG, context_.topology().ranks(), arguments_.scale,
                       (arguments_.op & MPIX_TIDE_ACCUMULATE) != 0};
   work_.in_place = arguments_.in_place;
+  work_.rail = group_.rail();
   work_.stream = (arguments_.reduce ? c.plans->layout.packed_bytes(context_.rank())
                                     : c.plans->layout.total_bytes()) >= stream_bytes;
   work_.lanes = {};
@@ -338,6 +347,7 @@ void Call::complete() {
   held_.clear();
   after_.reset();
   workspace_.reset();
+  device_workspace_.reset();
   const std::shared_ptr<Outcome> outcome = std::move(outcome_);
   tell(*outcome);
 }

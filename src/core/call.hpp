@@ -109,6 +109,7 @@ class Call {
   void check(const Arguments& arguments);
   bool step();
   bool see_lines();
+  void begin_rails();
   bool exchange_records();
   bool see_outcome();
   void conclude();
@@ -116,6 +117,7 @@ class Call {
   void choose_memory();
   Status check_memory() const;
   void choose_plan();
+  void choose_rail(bool device);
   bool run_lanes();
   void see_inputs();
   void leave();
@@ -138,9 +140,11 @@ class Call {
   Arguments arguments_;
   std::shared_ptr<Outcome> outcome_;
   std::shared_ptr<const Outcome> after_;
-  std::shared_ptr<const WorkspaceSet> workspace_;  // of the communicator when the call was started
+  std::shared_ptr<const WorkspaceSet> workspace_,  // of the communicator when the call was started
+      device_workspace_;                           // null without a rail of its own
   std::vector<std::shared_ptr<Segment>> held_;
   bool hold_ = false, inputs_read_ = false, moving_ = false;
+  bool eager_gather_ = false;
   Status status_;
   EntryRecord record_;
   int round_ = 0;

@@ -33,10 +33,19 @@ void Call::choose_plan() {
   const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
   const bool staged = s.any_foreign && (device || group_.stages_host_memory());
   if (staged) work_.plan = &c.plans->staged;
+  choose_rail(device);
   path_[arguments_.reduce] = device          ? (staged ? "cuda-staged" : "cuda-direct")
                              : staged        ? "host-staged"
                              : s.any_foreign ? "host-cma"
                                              : "host-direct";
+}
+
+// An all-gather that came with the entry lies in host memory.
+void Call::choose_rail(bool device) {
+  if (!device || !device_workspace_ || (eager_gather_ && !arguments_.reduce)) return;
+  work_.rail = group_.device_rail();
+  for (int l = 0; l < node().size(); l++)
+    work_.addresses.workspace[static_cast<size_t>(l)] = device_workspace_->at(l, work_.slot);
 }
 
 }  // namespace tide

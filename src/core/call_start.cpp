@@ -37,6 +37,7 @@ void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, b
   inputs_read_ = false;
   status_ = {};
   workspace_ = context_.workspaces();
+  if (group_.device_rail()) device_workspace_ = context_.device_workspaces();
   work_.call = number;
   work_.slot = static_cast<int>(work_.call % slot_count);
   calls_[arguments.reduce]++;

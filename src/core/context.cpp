@@ -60,12 +60,14 @@ void Context::let_go() {
   const bool under_way = !queued_.empty() || running_[0] || running_[1];
   if (under_way) give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::finalized, -1}, "");
   driven_ = nullptr;
+  nccl_rail_.reset();
   mpi_rail_.reset();
   ucx_rail_.reset();
   watch_.reset();
   plain_group_.reset();
   control_.clear();
   workspace_.reset();
+  device_workspace_.reset();
   node_lines_ = Node();
   if (!Process::usable() || Progress::without_mpi()) return;
   if (errhandler_ != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&errhandler_);

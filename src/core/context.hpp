@@ -4,6 +4,7 @@
 // lines of the node, the rail, the backend, the workspace, and the calls under way.  Made by the
 // first call on the communicator (collective), cached on it, shared by its groups.
 //   discover.cpp  where the ranks live      exchange.cpp  what ranks tell each other in set-up
+//   rails.cpp, rail_nccl.cpp  what joins the nodes
 //   running.cpp   calls under way, and the end of a communicator that was given up
 #pragma once
 #include <mpi.h>
@@ -40,6 +41,7 @@ struct Peer {            // facts about a rank of the communicator, gathered onc
 };
 
 class Group;
+class NcclRail;
 class Settings;
 struct Enqueued;
 
@@ -134,7 +136,13 @@ class Context : public std::enable_shared_from_this<Context> {
   // lives as long as the context.  Error{unsupported} on all ranks where some rank has not what was
   // asked for.
   Rail* rail(const Settings& settings, std::string& why_not_better);
+  // Of calls on device memory (rail_nccl.cpp), with a device workspace of at least so many bytes
+  // per slot; null: the rail of host memory carries them, too.  records: that one.
+  // Error{unsupported} where NCCL was asked for.
+  Rail* device_rail(const Settings& settings, size_t bytes, Rail* records, std::string& why_not);
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
+  std::shared_ptr<const WorkspaceSet> device_workspaces() const { return device_workspace_; }
+  const std::string& why_no_nccl() const { return why_no_nccl_; }  // any more
   uint64_t next_group() { return ++groups_; }
   // A group of no parameters, of the communicator itself: calls on it tell and hear.
   std::shared_ptr<Group> plain_group();
@@ -178,6 +186,12 @@ class Context : public std::enable_shared_from_this<Context> {
   void make_ucx_rail(const std::string& asked, bool insist);
   std::vector<std::string> rail_devices(const std::string& asked, std::string& why);
   void expose(WorkspaceSet& workspace);
+  std::string make_nccl_rail(Rail& records);
+  std::string grow_device_workspace(size_t bytes, bool& lost);
+  void lose_nccl(const std::string& why);
+  std::string apart(std::function<void()> act);
+  void abandon_device_rail();
+  std::string first_reason(const std::string& mine);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);
   void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
@@ -198,11 +212,12 @@ class Context : public std::enable_shared_from_this<Context> {
   uint64_t ticket_ = 0, calls_ = 0, groups_ = 0;
   bool remote_memory_ = false;
   std::vector<std::shared_ptr<Segment>> control_;
-  std::shared_ptr<const WorkspaceSet> workspace_;
+  std::shared_ptr<const WorkspaceSet> workspace_, device_workspace_;  // device: of the nccl rail
   Node node_lines_;
   bool nodes_share_host_ = false, only_tcp_ = false;
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
-  std::string why_no_ucx_;
+  std::shared_ptr<NcclRail> nccl_rail_;  // a thread that NCCL keeps may hold it, too
+  std::string why_no_ucx_, why_no_nccl_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
   std::shared_ptr<Group> plain_group_;

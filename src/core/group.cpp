@@ -66,6 +66,8 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   for (const auto& c : group->reduces_)
     if (c) widen(*c);
   context.reserve(need);
+  group->device_rail_ =
+      context.device_rail(group->settings_, need, group->rail_, group->why_no_device_rail_);
   const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
   context.together([&] {
     group->call_ = std::make_unique<Call>(*group, tables);

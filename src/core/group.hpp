@@ -89,6 +89,8 @@ class Group : public std::enable_shared_from_this<Group> {
   // Starts the progress thread, where it is not at work yet.  Error{unsupported}.
   void need_thread();
   Rail* rail() const { return rail_; }  // null on one node
+  Rail* device_rail() const { return device_rail_; }  // null: rail() carries device memory, too
+  const std::string& why_no_device_rail() const { return why_no_device_rail_; }
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
 
@@ -104,8 +106,8 @@ class Group : public std::enable_shared_from_this<Group> {
   std::vector<Param> params_;
   std::shared_ptr<const Rows> rows_;
   Settings settings_;
-  Rail* rail_ = nullptr;
-  std::string why_not_better_rail_;
+  Rail *rail_ = nullptr, *device_rail_ = nullptr;
+  std::string why_not_better_rail_, why_no_device_rail_;
   Options options_;
   uint64_t number_ = 0;
   bool checks_ = false;

@@ -42,7 +42,8 @@ std::vector<Rail::Bytes> Context::gather_blobs(const Rail::Bytes& mine) {
 
 Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
   if (topology_.nodes() == 1) return nullptr;
-  const std::string& wanted = settings.text("tide_rail");
+  std::string wanted = settings.text("tide_rail");
+  if (wanted == "nccl") wanted = "auto";  // that one carries device memory only
   if (!mpi_rail_) mpi_rail_ = std::make_unique<MpiRail>(dup_, topology_);
   if (wanted == "mpi") {
     why_not_better = "rail: tide_rail = mpi";
@@ -113,18 +114,8 @@ void Context::make_ucx_rail(const std::string& asked, bool insist) {
   } catch (const std::exception& e) {
     why_no_ucx_ = e.what();
   }
-  const Rail::Bytes said(
-      reinterpret_cast<const std::byte*>(why_no_ucx_.data()),
-      reinterpret_cast<const std::byte*>(why_no_ucx_.data() + why_no_ucx_.size()));
-  const auto told = gather_blobs(said);
-  const auto other =
-      std::find_if(told.begin(), told.end(), [](const auto& t) { return !t.empty(); });
-  if (other != told.end()) {
-    why_no_ucx_ =
-        fmt::format("rank {}: ", topology_.comm_rank(static_cast<int>(other - told.begin()))) +
-        std::string(reinterpret_cast<const char*>(other->data()), other->size());
-    return;
-  }
+  why_no_ucx_ = first_reason(why_no_ucx_);
+  if (!why_no_ucx_.empty()) return;
   mine->connect([this](const Rail::Bytes& b) { return gather_blobs(b); });
   ucx_rail_ = std::move(mine);
   auto exposed = std::make_shared<WorkspaceSet>(*workspace_);

@@ -30,11 +30,19 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   const Plan& plan = staged ? c.plans->staged : c.plans->direct;
   Json j;
   j["path"] = call.calls(reduce) ? path : "host-direct";
-  j["rail"] = group.rail() ? group.rail()->name() : "none";
-  if (group.rail() && !group.rail()->detail().empty()) j["rail_devices"] = group.rail()->detail();
+  const Rail* own = context.device_workspaces() ? group.device_rail() : nullptr;
+  const Rail* rail = device && own ? own : group.rail();
+  j["rail"] = rail ? rail->name() : "none";
+  if (rail && !rail->detail().empty()) j["rail_devices"] = rail->detail();
+  if (own) j["rail_of_device_memory"] = own->name();
   j["why_not_better"] = Json::array();
   if (!group.why_not_better_rail().empty())
     j["why_not_better"].push_back(group.why_not_better_rail());
+  if (!group.why_no_device_rail().empty())
+    j["why_not_better"].push_back(group.why_no_device_rail());
+  else if (group.device_rail() && !own)
+    j["why_not_better"].push_back("rail of device memory: nccl was given up: " +
+                                  context.why_no_nccl());
   if (path == "host-cma" || staged)
     j["why_not_better"].push_back(
         "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");
@@ -105,6 +113,9 @@ std::string config_text() {
   j["rails"] = Json::array({"mpi"});
 #if TIDE_HAVE_UCX
   j["rails"].push_back("ucx");
+#endif
+#if TIDE_HAVE_NCCL
+  j["rails"].push_back("nccl");
 #endif
   j["isa"] = name(isa());
   j["hwloc"] = has_hwloc();

@@ -208,8 +208,10 @@ void Context::fail_calls(Kind kind, const std::string& why) {
 void Context::leave_behind() {
   if (mpi_rail_) mpi_rail_->abandon();
   if (ucx_rail_) ucx_rail_->abandon();
+  abandon_device_rail();
   for (const auto& segment : control_) never_free(segment);
   never_free(workspace_);
+  never_free(device_workspace_);
   for (const auto& group : running_)
     if (group) never_free(group);
 }

@@ -21,7 +21,9 @@ namespace tide {
 const std::vector<Setting>& all_settings() {
   using S = Setting;
   static const std::vector<Setting> table{
-      {"tide_rail", "auto", "auto|mpi|ucx|nccl", "transport between nodes", S::group, true},
+      {"tide_rail", "auto", "auto|mpi|ucx|nccl",
+       "transport between nodes; nccl: of device memory, what is in host memory goes as with auto",
+       S::group, true},
       {"tide_memory", "auto", "auto|system|cuda",
        "kind of memory that alloc gives when mpi_memory_alloc_kinds is absent", S::alloc, true},
       {"tide_share", "none", "none|node", "alloc: all ranks of a node get the same pages", S::alloc,
@@ -65,6 +67,7 @@ const std::vector<Setting>& all_settings() {
       {"TIDE_HWLOC_XML", "", "text",
        "file of lstopo that stands for this machine, for tests and rehearsals", S::environment,
        false},
+      {"TIDE_NCCL_LIBRARY", "", "text", "file of NCCL; empty: libnccl.so.2", S::environment, false},
       {"TIDE_LOG", "warn", "error|warn|info|debug", "what is logged", S::environment, false},
   };
   return table;
@@ -133,7 +136,9 @@ static void check_value(const Setting& s, const std::string& value) {
                 instead);
   };
   const std::string name = s.name;
+#if !TIDE_HAVE_NCCL
   if (name == "tide_rail" && value == "nccl") refuse("auto, mpi or ucx");
+#endif
 #if !TIDE_HAVE_UCX
   if (name == "tide_rail" && value == "ucx") refuse("auto or mpi");
 #endif

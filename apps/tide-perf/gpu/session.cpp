@@ -59,7 +59,8 @@ std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& mine) {
 
 Session open_session(const Options& o, MPI_Comm comm) {
   Session session;
-  session.nccl_library = take("TIDE_NCCL_LIBRARY", "libnccl.so.2");
+  const char* nccl = std::getenv("TIDE_NCCL_LIBRARY");  // the library's, too
+  session.nccl_library = nccl == nullptr || *nccl == '\0' ? "libnccl.so.2" : nccl;
   session.cublas_library = take("TIDE_CUBLAS_LIBRARY", "libcublas.so");
   if (!o.on_device()) return session;
   int rank = 0;
