@@ -410,12 +410,18 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const
    given afterwards sees the outputs and may overwrite the inputs.  The host may run ahead: a group
    takes any number of such calls, but no other until they are over.  In the communicator's order
    they stand where the host made them: on the same place on all ranks.
+   In a stream that is being captured they become a part of the graph, which keeps what they need:
+   nothing happens then, and each run of the graph makes them anew, with the lists of the capture.
+   Their place in the communicator's order is where the stream comes to them, before calls whose
+   streams have not come so far: what runs beside a graph on the same communicator must be ordered
+   with it by the program, on all ranks alike.  Start and wait of a request belong to one capture
+   (REQUEST, local: it was started outside), and the request stays inactive.  A graph's calls wait
+   while the host has an operation of their group under way.  No run begins after MPI_Finalize.
    Memory is not freed before the stream has passed.  A thread of Tide's drives the calls, as with
    tide_progress = thread, and keeps tide_timeout.  An error found later than here is told on all
    ranks by MPIX_Tide_group_async_error; the stream goes on, outputs are undefined.
-   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, the stream is
-     being captured into a graph, or there are several nodes and MPI is without MPI_THREAD_MULTIPLE.
-     DEVICE, local: the device failed. */
+   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, or there are
+     several nodes and MPI is without MPI_THREAD_MULTIPLE.  DEVICE, local: the device failed. */
 
 /* Starts an all-gather or a reduce-scatter and returns.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],

@@ -42,6 +42,8 @@ struct Peer {            // facts about a rank of the communicator, gathered onc
 class Group;
 class Settings;
 struct Enqueued;
+struct GraphCall;
+class Call;
 
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
@@ -146,9 +148,9 @@ class Context : public std::enable_shared_from_this<Context> {
   int comm_size() const;
 
   // --- calls (running.cpp) ---
-  uint64_t next_call() { return ++calls_; }
   // mutex held.  Its call was started, or starts when it is enqueued->outcome's gate is open.
   void enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued = {});
+  void keep(std::shared_ptr<GraphCall> call) { graph_calls_.push_back(std::move(call)); }  // same
   void set_active();        // requests that nobody may wait for; mutex held
   bool progress();          // of its calls; true if anything moved
   void tick(bool waiting);  // looks at the clock, hears and answers peers
@@ -161,7 +163,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void check_whole() const;  // throws why the communicator was given up
   bool broken() const { return broken_flag_; }
   std::vector<uint32_t> freed_seen;  // per local rank: how often it had freed memory
-  std::mutex mutex;                  // of calls_, the calls under way and what they use
+  std::mutex mutex;                  // of the calls under way and what they use
 
   void raise(int code);                                      // the communicator's error handler
   MPI_Errhandler errhandler() const { return errhandler_; }  // as it was at creation
@@ -184,6 +186,8 @@ class Context : public std::enable_shared_from_this<Context> {
   bool progress_locked();
   void hear_after_absence();
   bool begin_queued();
+  bool start(Call& call, std::shared_ptr<Enqueued>& enqueued);
+  bool take_graph_calls();
   Watch::Here here(bool waiting) const;
   void give_up(const Status& cause, const std::string& detail);
   void leave_behind();
@@ -195,7 +199,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Topology topology_ = Topology::of_sizes({1});
   int rank_ = 0;
   std::vector<Peer> peers_;
-  uint64_t ticket_ = 0, calls_ = 0, groups_ = 0;
+  uint64_t ticket_ = 0, groups_ = 0;
   bool remote_memory_ = false;
   std::vector<std::shared_ptr<Segment>> control_;
   std::shared_ptr<const WorkspaceSet> workspace_;
@@ -214,7 +218,8 @@ class Context : public std::enable_shared_from_this<Context> {
     std::shared_ptr<Group> group;
     std::shared_ptr<Enqueued> enqueued;  // null: its call was started
   };
-  std::deque<Queued> queued_;                                    // in order
+  std::deque<Queued> queued_;  // in order
+  std::vector<std::shared_ptr<GraphCall>> graph_calls_;
   std::array<std::shared_ptr<Group>, slot_count> running_ = {};  // by slot
   bool active_ = false;                                          // known to Progress
   uint64_t entered_ = 0, moved_ = 0;

@@ -164,12 +164,7 @@ std::unique_ptr<Request> Replicas::request(Group& group, const ReplicaArguments&
     question.out_dtype = std::max(0, std::min<int>(a.dtype, MPIX_TIDE_UINT8));
     question.wrong = wrong;
     const auto plain = context->plain_group();
-    try {
-      run(plain, question);
-    } catch (const Error& e) {
-      if (e.kind() != Kind::request) context->next_call();
-      throw;
-    }
+    run(plain, question);
     pair = &make(group, *context, a);
   }
   Arguments sum = reducing(a), land;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls under way on a communicator.  They are numbered as they are started; call n uses slot n mod
-// 2 and enters once call n - 2 is over here (and, where it overwrites the inputs of an earlier one,
-// once these have been read).
+// Calls under way on a communicator.  They are numbered as they enter; call n uses slot n mod 2 and
+// enters once call n - 2 is over here (and, where it overwrites the inputs of an earlier one, once
+// these have been read).
+#include <algorithm>
 #include <utility>
 
 #include "core/call.hpp"
@@ -21,29 +22,53 @@ void Context::check_whole() const {
 }
 
 void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued) {
-  if (enqueued) {
-    enqueued->number = next_call();
-    stream_calls_++;
-  }
+  if (enqueued) stream_calls_++;
   queued_.push_back({std::move(group), std::move(enqueued)});
   begin_queued();
 }
 
-// False: its stream has not come so far, or the group's call before it is not over.
-static bool start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
+// Runs of graphs that have come to their calls.  Later calls are asked first: whatever a stream
+// came to before one that is seen here is then seen, too.
+bool Context::take_graph_calls() {
+  std::vector<std::shared_ptr<GraphCall>> came;
+  for (size_t k = graph_calls_.size(); k-- > 0;) {
+    const auto& c = graph_calls_[k];
+    if (!broken_flag_ && !c->group->call().free_for_stream()) continue;
+    if (c->gate->came()) came.push_back(c);
+  }
+  auto place = std::find_if(queued_.begin(), queued_.end(), [](const Queued& q) {
+    return q.enqueued && !q.enqueued->outcome->gate->open();
+  });
+  for (size_t k = came.size(); k-- > 0;) {
+    GraphCall& c = *came[k];
+    const std::shared_ptr<Enqueued> run = c.next_run();
+    c.group->call().take_for_stream();
+    stream_calls_++;
+    if (broken_flag_)
+      c.group->call().fail_unstarted(*run->outcome, broken_kind_, broken_);
+    else
+      place = std::next(queued_.insert(place, {c.group, run}));
+  }
+  return !came.empty();
+}
+
+// False: its stream has not come so far, the group's call before it is not over, or a graph's call
+// goes first.
+bool Context::start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
   if (!enqueued) return true;
-  if (!call.over() || !enqueued->outcome->gate->open()) return false;
+  if (!call.over() || !enqueued->outcome->gate->open() || take_graph_calls()) return false;
   const std::shared_ptr<Enqueued> now = std::move(enqueued);
-  call.start(now->arguments, now->outcome, true, now->after, now->number);
+  call.start(now->arguments, now->outcome, true, now->after);
   return true;
 }
 
 bool Context::begin_queued() {
-  bool begun = false;
+  bool begun = take_graph_calls();
   while (!queued_.empty()) {
     Call& call = queued_.front().group->call();
     if (!start(call, queued_.front().enqueued)) break;
-    auto& slot = running_[static_cast<size_t>(call.slot())];
+    const uint64_t number = entered_ + 1;
+    auto& slot = running_[number % slot_count];
     if (slot || call.waits()) break;
     if (call.fail_with_last()) {
       queued_.pop_front();
@@ -52,8 +77,8 @@ bool Context::begin_queued() {
     }
     slot = std::move(queued_.front().group);
     queued_.pop_front();
-    entered_ = call.number();
-    call.enter();
+    entered_ = number;
+    call.enter(number);
     begun = true;
   }
   return begun;
@@ -89,7 +114,11 @@ bool Context::progress_locked() {
     give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1}, e.what());
     moved = true;
   }
-  if (active_ && queued_.empty() && !running_[0] && !running_[1]) {
+  const auto gone = std::stable_partition(graph_calls_.begin(), graph_calls_.end(),
+                                          [](const auto& c) { return !*c->graph_gone; });
+  const std::vector<std::shared_ptr<GraphCall>> last(gone, graph_calls_.end());
+  graph_calls_.erase(gone, graph_calls_.end());
+  if (active_ && queued_.empty() && !running_[0] && !running_[1] && graph_calls_.empty()) {
     active_ = false;
     process_.progress().deactivate(this);
   }

@@ -276,7 +276,15 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
   });
 }
 
-bool capturing(UserStream) { return false; }
+static EmulatedGraph* graph_of(UserStream stream) {
+  return stream ? static_cast<EmulatedStream*>(stream)->capture : nullptr;
+}
+bool capturing(UserStream stream) { return graph_of(stream) != nullptr; }
+void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
+  graph_of(stream)->kept.push_back(std::move(kept));
+}
+DuringCapture::DuringCapture() = default;
+DuringCapture::~DuringCapture() = default;
 
 void zero(UserStream stream, void* at, size_t bytes) {
   submit(stream, [=] {
