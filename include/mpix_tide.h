@@ -850,7 +850,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                Default: the nearest
      tide_sum_ctas             thread blocks of a sum on a device (default 64)
      tide_landing_ctas         thread blocks of a landing that a kernel makes: on one device, and of
-                               many small pieces (32)
+                               many small pieces (64)
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
      tide_landing_bytes_per_s  for devices: accepted, without effect in this version

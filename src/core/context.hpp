@@ -98,7 +98,9 @@ class Context : public std::enable_shared_from_this<Context> {
   }
   void want_device(const std::string& asked);  // empty: no wish.  Error{arg}: it is another already
   bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
-  bool any_gpu_in_use() const { return any_gpu_in_use_; }  // by a rank, as the context was made
+  // By a rank, as the context was made, or since then for memory that all ranks asked for.
+  bool any_gpu_in_use() const { return any_gpu_in_use_; }
+  void note_gpu_in_use() { any_gpu_in_use_ = true; }
 
   // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
   // For the time of a collective set-up: one thread at a time, and its limit in seconds.
