@@ -553,9 +553,10 @@ MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
      info      in   keys of MPIX_Tide_alloc, for the slots.  tide_share = node: parameters exist
                     once per node, gradients on every rank (In-Place only)
      pipeline  out  free it with MPIX_Tide_pipeline_free
-   Errors: ARG, local: schedule or groups is NULL, nlayers < 1, or groups[0] is not a group; all:
-     any other value that is not as said, or a bad info.  COUNT, all: a negative length.  MISMATCH,
-     all: the message names the first field that differs from rank 0's. */
+   Errors: ARG, all: a value that is not as said, or a bad info; local where the schedule names no
+     group that lives and groups live over none or several communicators: nobody can be told.
+     COUNT, all: a negative length.  MISMATCH, all: the message names the first field that differs
+     from rank 0's. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
                                             MPIX_Tide_pipeline* pipeline);
 
@@ -586,7 +587,8 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer
                  next micro-batch adds to them; the same on all ranks
      stream  in  NULL, or a stream
    Errors: ARG, local: flags.  REQUEST, local: a micro-batch is under way; all, where memory is
-     taken: a layer is not bound.  NO_MEM, all. */
+     taken: a layer is not bound.  MISMATCH, all: other flags on another rank, from begin where
+     memory is taken, else from the first gather.  NO_MEM, all. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream);
 
 /* Starts the next prefetch, waits for a layer's parameters and tells where they are.  Collective;

@@ -60,7 +60,8 @@ enum class Fault : int16_t {
   replica_dtype,
   replica_null,
   replica_unaligned,
-  told
+  told,
+  another_way
 };
 
 struct Status {

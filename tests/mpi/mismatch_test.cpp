@@ -194,5 +194,52 @@ TEST_F(MismatchInCall, OtherGroupOfOneCommunicator) {
   expect_recovered();
 }
 
+// Collectives that are no numbered calls: another one on one rank.
+TEST(MismatchOfSetUps, AreNamedAndTheCommunicatorGoesOn) {
+  const MPIX_Tide_param p = param(9, 5);
+  const auto norm2 = [] {
+    double norm = -1;
+    return MPIX_Tide_norm2(MPI_COMM_WORLD, 0, nullptr, nullptr, 0, &norm);
+  };
+  const auto load = [] {
+    return MPIX_Tide_load(MPI_COMM_WORLD, "none", 0, nullptr, nullptr, 0, nullptr, MPI_INFO_NULL);
+  };
+  const auto create = [&] {
+    MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+    return MPIX_Tide_group_create(MPI_COMM_WORLD, 1, &p, MPI_INFO_NULL, &group);
+  };
+  const auto alloc = [] {
+    void* base = nullptr;
+    return MPIX_Tide_alloc(MPI_COMM_WORLD, 4096, MPI_INFO_NULL, &base);
+  };
+  expect_failure_on_all(world(), differs() ? load() : norm2(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_load", "rank 0 in MPIX_Tide_norm2"});
+  expect_failure_on_all(world(), differs() ? norm2() : create(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_norm2", "rank 0 in MPIX_Tide_group_create"});
+  expect_failure_on_all(world(), differs() ? create() : alloc(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_group_create", "rank 0 in MPIX_Tide_alloc"});
+  expect_usable(world());
+}
+
+// A call on some ranks, something else on one: no time limit is needed.  What has begun cannot be
+// taken back, so that this communicator is over.
+TEST(MismatchOfSetUps, AgainstACallEndTheCommunicator) {
+  Comm comm(dup(MPI_COMM_WORLD));
+  const Team team = team_of(comm);
+  List list(team, {param(9, 2)});
+  Pieces shards(team, Memory::tide, list.shard_bytes()),
+      full(team, Memory::tide, list.full_bytes());
+  const auto gather = [&] {
+    return MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), list.group());
+  };
+  TIDE_OK(gather());
+  double norm = -1;
+  const int code = differs() ? MPIX_Tide_norm2(comm, 0, nullptr, nullptr, 0, &norm) : gather();
+  expect_failure_on_all(team, code, {mismatch},
+                        {"rank 1: is in MPIX_Tide_norm2", "in another call", "same order"});
+  expect_failure_on_all(team, gather(), {mismatch}, {"cannot be used any more"});
+  expect_usable(world());
+}
+
 }  // namespace
 }  // namespace tide_test
