@@ -34,7 +34,7 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
   }
   if (a.op != MPIX_TIDE_SUM && a.op != MPIX_TIDE_AVG) return report(Kind::arg, Fault::replica_op);
   if (a.dtype < 0 || a.dtype > MPIX_TIDE_FP64) return report(Kind::arg, Fault::replica_dtype);
-  if (std::isnan(a.scale)) return report(Kind::arg, Fault::bad_scale);
+  if (!std::isfinite(a.scale)) return report(Kind::arg, Fault::bad_scale);
   if (!params.empty() && !a.shards) return report(Kind::buffer, Fault::null_list);
   for (size_t p = 0; p < params.size(); p++) {
     if (params[p].frozen) continue;

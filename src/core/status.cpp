@@ -62,7 +62,7 @@ static const char* words(Fault fault) {
              "or "
              "FP64 shards gathered as BF16, FP16 or FP32";
     case Fault::bad_scale:
-      return "scale is not a number; pass a finite scale";
+      return "scale is NaN or infinite; pass a finite scale";
     case Fault::null_list:
       return "a list of addresses is NULL although the group has parameters; pass an array with "
              "one entry per parameter";
@@ -133,14 +133,6 @@ static const char* words(Fault fault) {
     case Fault::output_dtype:
       return "output{of} is an array of type {value} but {wanted} belongs there; pass an array of "
              "that type, or create the group with the array's";
-    case Fault::in_call:
-      return "waits in an all-gather or a reduce-scatter while others of this communicator create "
-             "a group, memory or communicators and wait for it; make calls in the same order on "
-             "all ranks";
-    case Fault::in_setup:
-      return "creates a group, memory or communicators and waits there while others of this "
-             "communicator wait for it in an all-gather or a reduce-scatter; make calls in the "
-             "same order on all ranks";
     case Fault::another_way:
       return "{in} while others of this communicator wait in another call; make calls in the same "
              "order on all ranks";

@@ -54,8 +54,6 @@ enum class Fault : int16_t {
   output_elems,
   input_dtype,
   output_dtype,
-  in_call,
-  in_setup,
   replica_op,
   replica_dtype,
   replica_null,

@@ -157,15 +157,12 @@ bool Watch::anything_moved() const {
 
 Status Watch::accuse(int rank, const Here& here) const {
   const Heard& h = heard_[static_cast<size_t>(rank)];
-  const bool setup = here.where.phase == Phase::setup;
-  const Phase there = h.last.where.phase;
-  const bool absent = h.any && (setup ? there == Phase::over : h.last.entered < here.where.call);
-  const Fault fault = !h.any                                            ? Fault::silent
-                      : setup && !absent && there != Phase::setup       ? Fault::in_call
-                      : !setup && there == Phase::setup                 ? Fault::in_setup
-                      : absent && h.last.elsewhere.phase != Phase::over ? Fault::elsewhere
-                      : absent                                          ? Fault::not_entered
-                                                                        : Fault::stuck;
+  const bool absent = here.where.phase == Phase::setup ? h.last.where.phase == Phase::over
+                                                       : h.last.entered < here.where.call;
+  const Fault fault = !h.any                                  ? Fault::silent
+                      : !absent                               ? Fault::stuck
+                      : h.last.elsewhere.phase != Phase::over ? Fault::elsewhere
+                                                              : Fault::not_entered;
   return {rank, static_cast<int16_t>(tide::Kind::timeout), fault, -1};
 }
 

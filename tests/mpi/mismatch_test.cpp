@@ -3,6 +3,7 @@
 // Arguments that differ between ranks: the same error on all, naming rank and field, and the
 // communicator stays usable. Two or more ranks, any map.
 #include <cstdlib>
+#include <limits>
 
 #include "list.hpp"
 
@@ -137,6 +138,13 @@ class MismatchInCall : public testing::Test {
 TEST_F(MismatchInCall, Operation) {
   expect_failure_on_all(
       world(), reduce(MPIX_TIDE_FP32, differs() ? MPIX_TIDE_AVG : MPIX_TIDE_SUM, 1.0), {mismatch});
+  expect_recovered();
+}
+
+TEST_F(MismatchInCall, ScaleOfOneRankIsInfinite) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? infinite : 1.0),
+                        {arg}, {"rank 1", "scale is NaN or infinite"});
   expect_recovered();
 }
 

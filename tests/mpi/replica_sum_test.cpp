@@ -261,6 +261,8 @@ TEST(ReplicaSumErrors, WrongArgumentsFailOnAllReplicas) {
     refused([&](bool w) { return call(good, w ? int{MPIX_TIDE_UINT8} : 0, MPIX_TIDE_SUM, 1.0); },
             {arg}, {"dtype"});
     refused([&](bool w) { return call(good, 0, MPIX_TIDE_SUM, w ? nan : 1.0); }, {arg}, {"scale"});
+    refused([&](bool w) { return call(good, 0, MPIX_TIDE_SUM, w ? HUGE_VAL : 1.0); }, {arg},
+            {"scale", "finite"});
     refused([&](bool w) { return call(w ? nullptr : good, 0, MPIX_TIDE_SUM, 1.0); }, {buffer});
     refused(
         [&](bool w) {
