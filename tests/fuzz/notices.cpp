@@ -26,7 +26,8 @@ struct Shared {
   bool decided = false, over = false;
 };
 
-// A body begins with kind, from; round, moved, entered, position.  Often these are right and the rest is not.
+// A body begins with kind, from; round, moved, entered, position.  Often these are right and the
+// rest is not.
 void read_post(Input& in, Shared& shared) {
   const auto how = in.take<uint8_t>();
   const int from = how & 1 ? 1 : 2;
