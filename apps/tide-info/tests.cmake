@@ -10,12 +10,15 @@ tide_info_test(NAME nodes RANKS 3 ENV TIDE_FAKE_NODES=0,1,0 ARGS --topology
 tide_info_test(NAME env RANKS 1 ENV "TIDE_LOG=debug;TIDE_LGO=1" ARGS --env
   EXPECT "TIDE_LOG\\* .*debug .*environment only.*TIDE_LGO! .*refused: not a variable.*misspelt")
 tide_info_test(NAME bad_values RANKS 1 ENV "TIDE_ORDER=rnak;TIDE_FORCE=rail=nccl;TIDE_CHUNK_BYTES=7" ARGS --env
-  EXPECT "TIDE_RAIL .*not in this version: (ucx, )?nccl.*TIDE_ORDER! .*rnak .*refused: tide_order: 'rnak'.*TIDE_CHUNK_BYTES! .*refused:.*out of range.*TIDE_FORCE! .*refused: tide_rail = nccl")
+  EXPECT "TIDE_RAIL .*not in this version: nccl.*TIDE_ORDER! .*rnak .*refused: tide_order: 'rnak'.*TIDE_CHUNK_BYTES! .*refused:.*out of range.*TIDE_FORCE! .*refused: tide_rail = nccl")
 tide_info_test(NAME good_values RANKS 1 ENV "TIDE_ORDER=rank;TIDE_FORCE=rail=mpi" ARGS --env
   EXPECT "TIDE_ORDER\\* .*TIDE_FORCE\\* ")
 tide_info_test(NAME version RANKS 1 ARGS --version EXPECT "tide-info ${PROJECT_VERSION}")
 tide_info_test(NAME wrong_option WRONG RANKS 2 ARGS --evn EXPECT "--evn.*--help explains")
 
+if(NOT TIDE_HAVE_CUDA)
+  tide_info_test(NAME memory_without_cuda RANKS 1 ARGS --env EXPECT "TIDE_MEMORY .*not in this build: cuda .*-DTIDE_WITH_CUDA=ON")
+endif()
 if(NOT TIDE_WITH_CUDA OR (NOT TIDE_TEST_GPU AND NOT EXISTS /dev/nvidiactl))
   tide_info_test(NAME engines_nowhere WRONG RANKS 0 ARGS --engines EXPECT "--engines: .*(built without CUDA|driver|device)")
 endif()

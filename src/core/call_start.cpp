@@ -65,7 +65,7 @@ void Call::check(const Arguments& a) {
   const bool lists = count == 0 || (a.outputs && (a.in_place || a.inputs));
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   const bool plain =
-      !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && !std::isnan(a.scale));
+      !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && std::isfinite(a.scale));
   constexpr uint64_t anew_every = 64;  // calls, under TIDE_CHECK: a system call per buffer
   const bool check_anew = group_.checks() && calls_[a.reduce] % anew_every == 0;
   const bool known = plain && a.wrong.good() && !check_anew && s.key == key && s.epoch == epoch &&

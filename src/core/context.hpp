@@ -22,6 +22,7 @@
 #include "backend/host/node.hpp"
 #include "backend/rail.hpp"
 #include "core/memory.hpp"
+#include "core/position.hpp"
 #include "core/process.hpp"
 #include "core/watch.hpp"
 #include "plan/topology.hpp"
@@ -104,18 +105,22 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
   // For the time of a collective set-up: one thread at a time, and its limit in seconds.
+  // Collective: Error{mismatch} on all ranks where a rank is in another one.
   class Setup {
    public:
-    Setup(Context& context, double limit_s);
+    Setup(Context& context, double limit_s, SetupCall call);
     ~Setup();
     Setup(const Setup&) = delete;
     Setup& operator=(const Setup&) = delete;
 
    private:
+    void leave();
     Context& context_;
   };
   // Throws on every rank what the lowest rank with an error brings, else returns.
   void agree(const std::optional<Error>& mine);
+  // Runs `act`; what it throws, for agree().  Throws on where the others know.
+  std::optional<Error> attempt(const std::function<void()>& act);
   // Runs `act`; an Error of any rank becomes an Error of all.
   void together(const std::function<void()>& act);
   template <class T>
@@ -150,6 +155,7 @@ class Context : public std::enable_shared_from_this<Context> {
   int comm_size() const;
 
   // --- calls (running.cpp) ---
+  void count_call();  // made by the program, in its order
   // mutex held.  Its call was started, or starts when it is enqueued->outcome's gate is open.
   void enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued = {});
   void keep(std::shared_ptr<GraphCall> call) { graph_calls_.push_back(std::move(call)); }  // same
@@ -184,8 +190,12 @@ class Context : public std::enable_shared_from_this<Context> {
   void expose(WorkspaceSet& workspace);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);
+  void agree_on_setup(SetupCall call);
   void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
   bool progress_locked();
+  Position position() const { return {static_cast<uint32_t>(calls_), setups_, in_}; }
+  void publish_position() const;  // to the ranks of the node
+  bool see_positions();           // gives up where one of them went another way
   void hear_after_absence();
   bool begin_queued();
   bool start(Call& call, std::shared_ptr<Enqueued>& enqueued);
@@ -201,7 +211,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Topology topology_ = Topology::of_sizes({1});
   int rank_ = 0;
   std::vector<Peer> peers_;
-  uint64_t ticket_ = 0, groups_ = 0;
+  uint64_t ticket_ = 0, calls_ = 0, groups_ = 0;
   bool remote_memory_ = false;
   std::vector<std::shared_ptr<Segment>> control_;
   std::shared_ptr<const WorkspaceSet> workspace_;
@@ -227,6 +237,8 @@ class Context : public std::enable_shared_from_this<Context> {
   uint64_t entered_ = 0, moved_ = 0;
   std::atomic<int> stream_calls_ = 0;  // enqueued and not over
   std::atomic<bool> in_setup_ = false;
+  uint32_t setups_ = 0;
+  SetupCall in_ = SetupCall::none;
   double setup_limit_s_ = 0;
   uint64_t setup_steps_ = 0;
   std::unique_ptr<Watch> watch_;

@@ -51,6 +51,8 @@ class Request {
   void wait_inputs_on(gpu::UserStream stream);
   void wait_on(gpu::UserStream stream);
   void set(int op, double scale);  // inactive persistent reduce-scatter
+  // Of an all-gather that is not active: flags that its ranks must have alike.
+  void mark(int flags) { arguments_.op = flags; }
   void mpi(MPI_Request* request);
 
  private:

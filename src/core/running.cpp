@@ -21,7 +21,34 @@ void Context::check_whole() const {
   if (broken_flag_) throw Error(broken_kind_, broken_);
 }
 
+// Not those that a graph makes: its runs have no place among the program's calls.
+void Context::count_call() {
+  ++calls_;
+  publish_position();
+}
+
+void Context::publish_position() const {
+  if (node_lines_.size())
+    node_lines_.block(node_lines_.local_rank())
+        .position.word.store(encode(position()), std::memory_order_release);
+}
+
+bool Context::see_positions() {
+  if (broken_flag_ || (!in_setup_ && !running_[0] && !running_[1])) return false;
+  for (int l = 0; l < node_lines_.size(); l++) {
+    const Position there =
+        decode_position(node_lines_.block(l).position.word.load(std::memory_order_acquire));
+    if (!out_of_order(position(), there)) continue;
+    give_up(Watch::another_way(position(), comm_rank(), there,
+                               topology_.comm_rank(topology_.rank(node(), l))),
+            "");
+    return true;
+  }
+  return false;
+}
+
 void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued) {
+  count_call();
   if (enqueued) stream_calls_++;
   queued_.push_back({std::move(group), std::move(enqueued)});
   begin_queued();
@@ -169,9 +196,11 @@ Watch::Here Context::here(bool waiting) const {
   if (h.where.phase == Phase::over && in_setup_) {
     h.where.phase = Phase::setup;
     h.where.call = setup_steps_;
+    h.where.in = in_;
     h.limit_s = setup_limit_s_;
   }
   h.moved = moved_;
+  h.position = position();
   h.entered = entered_;
   h.waiting = waiting;
   h.elsewhere = process_.waits_elsewhere(this);
@@ -182,17 +211,19 @@ void Context::tick(bool waiting) {
   const std::lock_guard lock(mutex);
   if (dup_ == MPI_COMM_NULL || (!watch_ && broken_flag_)) return;
   if (!watch_) watch_ = std::make_unique<Watch>(dup_);
+  if (see_positions()) return;
   const Watch::Here h = here(waiting);
   if (waiting) process_.waits(this, h.where);
   const std::optional<Status> verdict = watch_->tick(h);
   if (!verdict || broken_flag_) return;
-  if (h.limit_s > 0 && verdict->fault != Fault::gave_up)
+  if (h.limit_s > 0 && verdict->fault != Fault::gave_up && verdict->fault != Fault::another_way)
     for (const std::string& line : watch_->report(h)) log(Level::error, "who waits where: " + line);
   give_up(*verdict, "");
 }
 
 void Context::tick_without_mpi() {
   const std::lock_guard lock(mutex);
+  if (see_positions()) return;
   const Watch::Here h = here(true);
   const double now = now_s();
   if (broken_flag_ || h.limit_s <= 0 || h.missing.empty() || h.moved != quiet_moved_) {
