@@ -47,7 +47,10 @@
      which MPIX_Tide_error_kind tells.
      "All": every rank returns an error of that kind and the communicator stays usable.  A rank
      that is given wrong arguments still takes part with its status, so that no rank waits for
-     it.  "Local": the caller alone returns it, without entering (no valid handle means that
+     it.  A collective call that differs between ranks is a MISMATCH, all, which names both calls;
+     where some ranks wait in an operation on a group and others in another collective of the
+     communicator (MPIX_Tide_norm2, say), the communicator is given up then, as after a timeout.
+     "Local": the caller alone returns it, without entering (no valid handle means that
      there is nobody to tell).  PEER and NO_MEM can come from any collective.  Everywhere: ARG
      where an output that is needed is NULL; MPI_ERR_OTHER before MPI_Init and after MPI_Finalize.
 
@@ -381,9 +384,9 @@ MPIX_TIDE_API int MPIX_Tide_allgather(const void* const* shards, void* const par
    tide_order = rank adds in rank order on any node map, at the price of more rail traffic.
    Completion: on return this rank's shards are complete, its gradients may be overwritten or
    freed, and no peer reads them.
-   Errors: ARG, local: not a group; all: bad op, flag or out_dtype, or scale is NaN.  BUFFER, all:
-     NULL for a piece that is not empty (a gradient: without NULL_IS_ZERO), an address that is not
-     aligned to the element, an output that overlaps another or a gradient, node-shared pages as
+   Errors: ARG, local: not a group; all: bad op, flag or out_dtype, or scale is not finite.  BUFFER,
+   all: NULL for a piece that is not empty (a gradient: without NULL_IS_ZERO), an address that is
+   not aligned to the element, an output that overlaps another or a gradient, node-shared pages as
      gradient or output.  UNSUPPORTED, all: a pair of types not listed, MPIX_TIDE_IN_PLACE.
      MISMATCH, all: ranks differ in operation, group, op, scale or out_dtype. */
 MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const shards[],
@@ -410,12 +413,18 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const
    given afterwards sees the outputs and may overwrite the inputs.  The host may run ahead: a group
    takes any number of such calls, but no other until they are over.  In the communicator's order
    they stand where the host made them: on the same place on all ranks.
+   In a stream that is being captured they become a part of the graph, which keeps what they need:
+   nothing happens then, and each run of the graph makes them anew, with the lists of the capture.
+   Their place in the communicator's order is where the stream comes to them, before calls whose
+   streams have not come so far: what runs beside a graph on the same communicator must be ordered
+   with it by the program, on all ranks alike.  Start and wait of a request belong to one capture
+   (REQUEST, local: it was started outside), and the request stays inactive.  A graph's calls wait
+   while the host has an operation of their group under way.  No run begins after MPI_Finalize.
    Memory is not freed before the stream has passed.  A thread of Tide's drives the calls, as with
    tide_progress = thread, and keeps tide_timeout.  An error found later than here is told on all
    ranks by MPIX_Tide_group_async_error; the stream goes on, outputs are undefined.
-   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, the stream is
-     being captured into a graph, or there are several nodes and MPI is without MPI_THREAD_MULTIPLE.
-     DEVICE, local: the device failed. */
+   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, or there are
+     several nodes and MPI is without MPI_THREAD_MULTIPLE.  DEVICE, local: the device failed. */
 
 /* Starts an all-gather or a reduce-scatter and returns.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],
@@ -553,9 +562,10 @@ MPIX_TIDE_API int MPIX_Tide_group_async_error(MPIX_Tide_group group, int* code);
      info      in   keys of MPIX_Tide_alloc, for the slots.  tide_share = node: parameters exist
                     once per node, gradients on every rank (In-Place only)
      pipeline  out  free it with MPIX_Tide_pipeline_free
-   Errors: ARG, local: schedule or groups is NULL, nlayers < 1, or groups[0] is not a group; all:
-     any other value that is not as said, or a bad info.  COUNT, all: a negative length.  MISMATCH,
-     all: the message names the first field that differs from rank 0's. */
+   Errors: ARG, all: a value that is not as said, or a bad info; local where the schedule names no
+     group that lives and groups live over none or several communicators: nobody can be told.
+     COUNT, all: a negative length.  MISMATCH, all: the message names the first field that differs
+     from rank 0's. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
                                             MPIX_Tide_pipeline* pipeline);
 
@@ -586,7 +596,8 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_bind(MPIX_Tide_pipeline pipeline, int layer
                  next micro-batch adds to them; the same on all ranks
      stream  in  NULL, or a stream
    Errors: ARG, local: flags.  REQUEST, local: a micro-batch is under way; all, where memory is
-     taken: a layer is not bound.  NO_MEM, all. */
+     taken: a layer is not bound.  MISMATCH, all: other flags on another rank, from begin where
+     memory is taken, else from the first gather.  NO_MEM, all. */
 MPIX_TIDE_API int MPIX_Tide_pipeline_begin(MPIX_Tide_pipeline pipeline, int flags, void* stream);
 
 /* Starts the next prefetch, waits for a layer's parameters and tells where they are.  Collective;
@@ -655,11 +666,11 @@ MPIX_TIDE_API int MPIX_Tide_pipeline_free(MPIX_Tide_pipeline* pipeline);
    completes; group may be used meanwhile.
    Errors: ARG, local: not a group, request is NULL.  COMM, local: replica is null or an
      intercommunicator.  REQUEST, local: such an operation is active.  ARG, all: bad op or dtype,
-     scale is NaN.  BUFFER, all: NULL or not aligned for a piece that is not empty, or two pieces
-     overlap.  UNSUPPORTED, all: a UINT8 shard.  MISMATCH, all: ranks of replica differ in group,
-     rows, dtype, op or scale.  Here "all" is all ranks of replica.  BUFFER, all: shards in device
-     memory where those of the first call were not, or the other way round.
-   The form with a stream: as MPIX_Tide_allgather_enqueue; its set-up waits on the host. */
+     scale is not finite.  BUFFER, all: NULL or not aligned for a piece that is not empty, or two
+   pieces overlap.  UNSUPPORTED, all: a UINT8 shard.  MISMATCH, all: ranks of replica differ in
+   group, rows, dtype, op or scale.  Here "all" is all ranks of replica.  BUFFER, all: shards in
+   device memory where those of the first call were not, or the other way round. The form with a
+   stream: as MPIX_Tide_allgather_enqueue; its set-up waits on the host. */
 MPIX_TIDE_API int MPIX_Tide_replica_allreduce(void* const shards[], int dtype, int op, double scale,
                                               MPIX_Tide_group group, MPI_Comm replica);
 MPIX_TIDE_API int MPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op,
@@ -845,7 +856,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                Default: the nearest
      tide_sum_ctas             thread blocks of a sum on a device (default 64)
      tide_landing_ctas         thread blocks of a landing that a kernel makes: on one device, and of
-                               many small pieces (32)
+                               many small pieces (64)
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
      tide_landing_bytes_per_s  for devices: accepted, without effect in this version

@@ -36,7 +36,7 @@ MPIX_TIDE_API void PMPIX_Tide_next_lists(const MPIX_Tide_arrays* inputs,
 MPIX_TIDE_API void PMPIX_Tide_next_list(MPIX_Tide_group group, int all_rows, int dtype,
                                         int skip_nograd, const MPIX_Tide_arrays* list);
 
-/* Another error of the same calls: ARG or COUNT of MPI, and its text. */
+/* Another error of the same calls, or of pipeline_create: ARG or COUNT of MPI, and its text. */
 MPIX_TIDE_API void PMPIX_Tide_next_wrong(int error_class, const char* message);
 
 /* Tells how many elements have the arrays of the next group_create, group_create_explicit or

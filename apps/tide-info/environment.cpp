@@ -111,16 +111,27 @@ json config_section() {
 
 namespace {
 
+// Values that are listed but do not work here, and what brings those that a build leaves out.
+std::string left_out(const json& values) {
+  std::string version, build;
+  for (const json& value : values) {
+    const std::string name = value.get<std::string>();
+    if (name == "cuda" || name == "ucx")
+      build += (build.empty() ? "not in this build: " : ", ") + name + " (-DTIDE_WITH_" +
+               (name == "cuda" ? "CUDA" : "UCX") + "=ON)";
+    else
+      version += (version.empty() ? "not in this version: " : ", ") + name;
+  }
+  return version + (version.empty() || build.empty() ? "" : "; ") + build;
+}
+
 // Everything about a variable but its name and values, a problem first; each begins a line.
 std::vector<std::string> remarks(const json& row, std::size_t width) {
-  std::string missing;
-  for (const json& value : row["missing"])
-    missing += (missing.empty() ? "not in this version: " : ", ") + value.get<std::string>();
   const std::string problem = row["problem"].get<std::string>();
   std::vector<std::string> lines;
   for (const std::string& text :
        {problem.empty() ? "" : "refused: " + problem, row["meaning"].get<std::string>(),
-        row["values"].get<std::string>(), missing,
+        row["values"].get<std::string>(), left_out(row["missing"]),
         std::string(row["environment_only"].get<bool>() ? "environment only" : "")})
     if (!text.empty())
       for (std::string& line : wrap(text, width)) lines.push_back(std::move(line));

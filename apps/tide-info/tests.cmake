@@ -16,6 +16,9 @@ tide_info_test(NAME good_values RANKS 1 ENV "TIDE_ORDER=rank;TIDE_FORCE=rail=mpi
 tide_info_test(NAME version RANKS 1 ARGS --version EXPECT "tide-info ${PROJECT_VERSION}")
 tide_info_test(NAME wrong_option WRONG RANKS 2 ARGS --evn EXPECT "--evn.*--help explains")
 
+if(NOT TIDE_HAVE_CUDA)
+  tide_info_test(NAME memory_without_cuda RANKS 1 ARGS --env EXPECT "TIDE_MEMORY .*not in this build: cuda .*-DTIDE_WITH_CUDA=ON")
+endif()
 if(NOT TIDE_WITH_CUDA OR (NOT TIDE_TEST_GPU AND NOT EXISTS /dev/nvidiactl))
   tide_info_test(NAME engines_nowhere WRONG RANKS 0 ARGS --engines EXPECT "--engines: .*(built without CUDA|driver|device)")
 endif()

@@ -16,8 +16,13 @@ namespace {
 constexpr int ranks_per_node = 8, layers = 8, parity_slots = 2;
 constexpr std::int64_t bf16_bytes = 2, fp32_bytes = 4;
 
-// Of the communicator, as MPIX_Tide_group_create reserves it: the largest over ranks.
-std::int64_t workspace_bytes(const ParamList& list, int ranks) {
+// What the two collectives need of the communicator's workspace, the largest over ranks.
+// MPIX_Tide_group_create reserves the larger one.
+struct Workspace {
+  std::int64_t gather, reduce;
+  std::int64_t bytes() const { return std::max(gather, reduce); }
+};
+Workspace workspace_of(const ParamList& list, int ranks) {
   const int nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
   const tide::Topology t =
       tide::Topology::of_sizes(std::vector<int>(static_cast<std::size_t>(nodes), ranks / nodes));
@@ -34,8 +39,10 @@ std::int64_t workspace_bytes(const ParamList& list, int ranks) {
   const tide::Plan gather = tide::plan_allgather(t, gathered, {}, options, 0),
                    reduce =
                        tide::plan_reduce_scatter(t, raw ? gathered : sums, raw, {}, options, 0);
-  return parity_slots * static_cast<std::int64_t>(std::max(
-                            {gather.need.total(), reduce.need.total(), reduce.places.total()}));
+  const auto bytes = [](std::size_t of_a_call) {
+    return parity_slots * static_cast<std::int64_t>(of_a_call);
+  };
+  return {bytes(gather.need.total()), bytes(std::max(reduce.need.total(), reduce.places.total()))};
 }
 
 std::int64_t slot_bytes(std::int64_t group_bytes, tide::PipelineMode mode, int prefetch) {
@@ -60,18 +67,19 @@ std::int64_t stock_bytes(const ParamList& list, int ranks) {
 }
 
 std::string row(const ParamList& list, int ranks) {
-  const std::int64_t ns = list.full_bytes(), live = 2 * ns,
-                     workspace = workspace_bytes(list, ranks);
+  const std::int64_t ns = list.full_bytes(), live = 2 * ns;
+  const Workspace workspace = workspace_of(list, ranks);
   std::string text =
       fmt::format("  {:>5}  {:>9.3f}", ranks,
                   static_cast<double>(stock_bytes(list, ranks)) / static_cast<double>(ns));
   for (const auto mode : {tide::PipelineMode::in_place, tide::PipelineMode::slot_reuse})
     for (const int prefetch : {0, 1}) {
-      const std::int64_t extra = slot_bytes(ns, mode, prefetch) - live + workspace;
+      const std::int64_t extra = slot_bytes(ns, mode, prefetch) - live + workspace.bytes();
       text += fmt::format("  {:>9.3f}", static_cast<double>(extra) / static_cast<double>(ns));
     }
-  return text +
-         fmt::format("  {:>9.3f}\n", static_cast<double>(workspace) / static_cast<double>(ns));
+  return text + fmt::format("  {:>9.3f}  {:>9.3f}\n",
+                            static_cast<double>(workspace.gather) / static_cast<double>(ns),
+                            static_cast<double>(workspace.reduce) / static_cast<double>(ns));
 }
 
 }  // namespace
@@ -84,13 +92,15 @@ std::string step_memory_text(const std::vector<ParamList>& lists) {
       "FSDP2:\n"
       "its rule, 3 NS, with the padding of its flat buffers.  Tide: slots of MPIX_Tide_pipeline "
       "and\n"
-      "the communicator's workspace (last column), without and with a prefetch of one visit.\n",
+      "the larger of the collectives' workspaces (last columns), without and with a prefetch of "
+      "one "
+      "visit.\n",
       layers, ranks_per_node);
   for (const ParamList& list : lists) {
     text += fmt::format(
         "\n{}: {} (NS = {:.1f} MiB)\n  ranks      FSDP2   In-Place  and ahead  SlotReuse  and "
         "ahead  "
-        "workspace\n",
+        "ws gather  ws reduce\n",
         list.name, list.description, static_cast<double>(list.full_bytes()) / (1 << 20));
     for (const int ranks : {8, 16, 64}) text += row(list, ranks);
   }

@@ -29,27 +29,21 @@ std::string bars(const std::vector<Line>& lines, double all, double unit, const 
   return text;
 }
 
-std::string draw_times(MPI_Comm comm, const StepTimes& times, int ranks) {
-  const double steps = double(times.seconds.size());
-  if (steps == 0) return "";
-  const Exposed& e = times.exposed;
-  double sums[5] = {std::accumulate(times.seconds.begin(), times.seconds.end(), 0.0), e.gather,
-                    e.reduce, e.other, times.agreement};
-  MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, comm);
-  for (double& sum : sums) sum /= steps * ranks;
+std::string draw_times(MPI_Comm comm, const StepTimes& times) {
+  const StepParts parts = step_parts(comm, times);
+  if (times.seconds.empty()) return "";
   std::vector<double> sorted = times.seconds;
   std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
-  const double exposed = sums[1] + sums[2] + sums[3] + sums[4];
   return fmt::format(
              "  a step: median {:.3f} ms of {} steps; mean over ranks and steps {:.3f} ms\n",
-             1e3 * sorted[sorted.size() / 2], steps, 1e3 * sums[0]) +
-         bars({{"computation", sums[0] - exposed},
-               {"exposed communication", exposed},
-               {"  gathers", sums[1]},
-               {"  reductions", sums[2]},
-               {"  replicas, norms", sums[3]},
-               {"  agreement on signals", sums[4]}},
-              sums[0], 1e-3, "ms");
+             1e3 * sorted[sorted.size() / 2], sorted.size(), 1e3 * parts.step) +
+         bars({{"computation", parts.computation()},
+               {"exposed communication", parts.exposed()},
+               {"  gathers", parts.gathers},
+               {"  reductions", parts.reductions},
+               {"  replicas, norms", parts.other},
+               {"  agreement on signals", parts.agreement}},
+              parts.step, 1e-3, "ms");
 }
 
 std::string draw_memory(MPI_Comm comm, const Memory& memory, int ranks) {
@@ -73,6 +67,17 @@ std::string draw_memory(MPI_Comm comm, const Memory& memory, int ranks) {
 
 }  // namespace
 
+StepParts step_parts(MPI_Comm comm, const StepTimes& times) {
+  const Exposed& e = times.exposed;
+  double sums[5] = {std::accumulate(times.seconds.begin(), times.seconds.end(), 0.0), e.gather,
+                    e.reduce, e.other, times.agreement};
+  MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, comm);
+  int ranks;
+  MPI_Comm_size(comm, &ranks);
+  for (double& sum : sums) sum /= std::max(1.0, double(times.seconds.size()) * ranks);
+  return {sums[0], sums[1], sums[2], sums[3], sums[4]};
+}
+
 int64_t proportional_set() {
   long kib = 0;
   char line[256];
@@ -87,7 +92,7 @@ int64_t proportional_set() {
 std::string draw_breakdown(MPI_Comm comm, const StepTimes& times, const Memory& memory) {
   int ranks;
   MPI_Comm_size(comm, &ranks);
-  const std::string text = draw_times(comm, times, ranks);  // both are collective
+  const std::string text = draw_times(comm, times);  // both are collective
   return text + draw_memory(comm, memory, ranks);
 }
 

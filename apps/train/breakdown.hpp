@@ -17,6 +17,15 @@ struct StepTimes {
   double agreement = 0;         // on signals
 };
 
+/// Seconds of a step by kind: means over ranks and steps.
+struct StepParts {
+  double step = 0, gathers = 0, reductions = 0, other = 0, agreement = 0;
+  double exposed() const { return gathers + reductions + other + agreement; }
+  double computation() const { return step - exposed(); }
+};
+/// Collective.
+StepParts step_parts(MPI_Comm comm, const StepTimes& times);
+
 struct Memory {
   Planned planned;
   int64_t application = 0;  // activations, batches, one layer in fp32

@@ -164,6 +164,7 @@ bool print_result(const Run& run) {
 void write_results(const Run& run, bool whole, const Samples* samples) {
   on_first_rank(run.comm, [&] { write_csv(run.options, run.trainers); });
   write_steps(run.comm, run.options, run.trainers);
+  write_times(run.comm, run.options, run.trainers, whole && run.options.plot);
   if (!whole || !run.options.plot) return;
   if (samples) {
     const Grid& grid = samples->grid();

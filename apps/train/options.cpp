@@ -57,7 +57,7 @@ void declare_training(CLI::App& app, Options& o) {
   auto* epochs = app.add_option("--epochs", o.epochs, "Passes over the training cells");
   epochs->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--steps", o.steps, "Steps in all, instead of --epochs")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->excludes(epochs);
   app.add_option("--lr", o.lr, "Peak learning rate (warm-up, then cosine to 1 %)")
       ->check(tools::positive_number)

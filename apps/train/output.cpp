@@ -167,16 +167,52 @@ void write_script(const Options& options, const Samples* samples,
   write_text(options.out + ".gp", text + curve_part(options.out, samples ? 0.56 : 1, trainers));
 }
 
+void write_times(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers,
+                 bool plot) {
+  std::string text = "model,computation_ms,gathers_ms,reductions_ms,replicas_norms_ms,agreement_ms";
+  for (Trainer* t : trainers) {
+    const StepParts p = step_parts(comm, t->times());
+    text += fmt::format("\n{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}", t->name(), 1e3 * p.computation(),
+                        1e3 * p.gathers, 1e3 * p.reductions, 1e3 * p.other, 1e3 * p.agreement);
+  }
+  const std::string name = options.out + ".time";
+  on_first_rank(comm, [&] {
+    write_text(name + ".csv", text + "\n");
+    if (!plot) return;
+    write_text(name + ".gp",
+               fmt::format("# gnuplot {0}.gp draws {0}.png\n"
+                           "set terminal pngcairo size 800,420 font 'sans,10'\n"
+                           "set output '{0}.png'\nset datafile separator ','\n"
+                           "set title 'Where the time of a training step went (mean over ranks "
+                           "and steps)'\n"
+                           "set ylabel 'ms'\nset yrange [0:*]\nset grid y\n"
+                           "set key outside right invert\n"
+                           "set style data histograms\nset style histogram rowstacked\n"
+                           "set style fill solid 0.9 border -1\nset boxwidth 0.5\n"
+                           "plot '{0}.csv' every ::1 using 2:xtic(1) title 'computation' "
+                           "lc '#9ecae1', '' every ::1 using 3 title 'exposed: gathers' "
+                           "lc '#d95f02', '' every ::1 using 4 title 'exposed: reductions' "
+                           "lc '#fdae6b', '' every ::1 using 5 title 'exposed: replicas, norms' "
+                           "lc '#7570b3', '' every ::1 using 6 title 'exposed: agreement' "
+                           "lc '#666666'\n",
+                           name));
+  });
+}
+
 bool draw(const Options& options) {
   if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
-    fmt::print("gnuplot not found: {0}.png left out; later: gnuplot {0}.gp\n", options.out);
+    fmt::print(
+        "gnuplot not found: {0}.png and {0}.time.png left out; later: gnuplot {0}.gp {0}.time.gp\n",
+        options.out);
     return false;
   }
-  if (std::system(fmt::format("gnuplot '{}.gp'", options.out).c_str()) != 0) {
-    fmt::print("gnuplot could not draw {}.gp\n", options.out);
-    return false;
+  for (const std::string& name : {options.out, options.out + ".time"}) {
+    if (std::system(fmt::format("gnuplot '{}.gp'", name).c_str()) != 0) {
+      fmt::print("gnuplot could not draw {}.gp\n", name);
+      return false;
+    }
+    fmt::print("picture: {}.png\n", name);
   }
-  fmt::print("picture: {}.png\n", options.out);
   return true;
 }
 

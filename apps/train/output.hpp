@@ -24,7 +24,12 @@ void write_map(const Options& options, const Samples& samples, const std::vector
 void write_script(const Options& options, const Samples* samples,
                   const std::vector<Trainer*>& trainers);
 
-/// Runs gnuplot on OUT.gp; false (with a message) where there is none or it fails.
+/// Collective: OUT.time.csv, where the time of a step went, and OUT.time.gp, a gnuplot script for
+/// OUT.time.png.  plot: the script, too.
+void write_times(MPI_Comm comm, const Options& options, const std::vector<Trainer*>& trainers,
+                 bool plot);
+
+/// Runs gnuplot on OUT.gp and OUT.time.gp; false (with a message) where there is none or it fails.
 bool draw(const Options& options);
 
 }  // namespace train

@@ -7,11 +7,13 @@ module tide_fortran_c_pipeline
   implicit none
   public
   interface
-    integer(c_int) function c_pipeline_create(nlayers, groups, flags, nforward, forward, nbackward, backward, mode, &
+    integer(c_int) function c_pipeline_create(nlayers, groups, nflags, flags, nforward, forward, nbackward, backward, mode, &
       prefetch, reshard, info, pipeline) bind(C, name='tide_fortran_pipeline_create')
       import
       integer(c_int), value :: nlayers
-      type(c_ptr), value :: groups, flags
+      type(c_ptr), value :: groups
+      integer(c_int), value :: nflags
+      type(c_ptr), value :: flags
       integer(c_int), value :: nforward
       type(c_ptr), value :: forward
       integer(c_int), value :: nbackward

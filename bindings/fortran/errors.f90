@@ -33,11 +33,13 @@ contains
     call return_code(code, ierror)
   end subroutine
 
-  !> This thread's last error on one line, '' if there was none.  It counts parameters from 0, as C does, and says so.
+  !> This thread's last error on one line, '' if there was none.  It counts parameters and layers from 0, as C
+  !> does, and says so.
   function MPIX_Tide_error_message() result(message)
     character(len=:), allocatable :: message
     message = string(c_error_message())
-    if (index(message, 'parameter ') > 0) message = message//' [the message counts parameters from 0]'
+    if (index(message, 'parameter ') > 0 .or. index(message, 'layer ') > 0 .or. index(message, 'ward[') > 0) &
+      message = message//' [the message counts parameters and layers from 0]'
   end function
 
   !> Without sink log lines go to the error output again.

@@ -2,7 +2,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> The training pipeline.  Layers count from 1; a frozen layer is bound without grad_shards.
 module tide_fortran_pipeline
-  use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int64_t, c_loc, c_ptr
   use mpi_f08, only: MPI_Info
   use tide_fortran_c_groups, only: c_group_get
   use tide_fortran_c_pipeline
@@ -29,24 +29,21 @@ contains
     type(MPIX_Tide_group), allocatable, target :: groups(:)
     integer(c_int), allocatable, target :: flags(:), forward(:), backward(:)
     integer(c_int), allocatable :: nparams(:)
-    type(c_ptr) :: flags_at
     integer :: code, l, n, comm, unused
     n = 0
     if (allocated(schedule%groups)) n = size(schedule%groups)
     allocate (groups(n + 1), nparams(n), flags(n + 1)) ! none is empty, so that each has an address
     if (n > 0) groups(:n) = schedule%groups
-    flags_at = c_null_ptr
+    flags = 0
     if (allocated(schedule%layer_flags)) then
-      flags = -1 ! too few: refused
-      l = min(n, size(schedule%layer_flags))
+      l = min(n, size(schedule%layer_flags)) ! of another length: refused
       flags(:l) = schedule%layer_flags(:l)
-      flags_at = c_loc(flags)
     end if
     forward = visits(schedule%forward)
     backward = visits(schedule%backward)
-    code = c_pipeline_create(n, c_loc(groups), flags_at, length(schedule%forward), c_loc(forward), &
-      length(schedule%backward), c_loc(backward), schedule%mode, schedule%prefetch, schedule%reshard_after_forward, &
-      info, pipeline%handle)
+    code = c_pipeline_create(n, c_loc(groups), length(schedule%layer_flags), c_loc(flags), length(schedule%forward), &
+      c_loc(forward), length(schedule%backward), c_loc(backward), schedule%mode, schedule%prefetch, &
+      schedule%reshard_after_forward, info, pipeline%handle)
     if (code == 0) then
       nparams = 0
       do l = 1, n

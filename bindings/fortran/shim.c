@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the Tide authors
    SPDX-License-Identifier: BSD-3-Clause */
 /* What Fortran cannot do by itself: handles of MPI, and lists with their lengths. */
+#include <stdio.h>
+
 #include <tide_bindings.h>
 
 #include "shim.h"
@@ -118,13 +120,13 @@ int tide_fortran_request_mpi(MPIX_Tide_request request, MPI_Fint* mpi_request) {
 /* ---- Training pipeline ---- */
 
 /* A length is -1 where the list is absent. */
-int tide_fortran_pipeline_create(int nlayers, const MPIX_Tide_group* groups, const int* flags,
-                                 int nforward, const int* forward, int nbackward,
+int tide_fortran_pipeline_create(int nlayers, const MPIX_Tide_group* groups, int nflags,
+                                 const int* flags, int nforward, const int* forward, int nbackward,
                                  const int* backward, int mode, int prefetch, int reshard,
                                  MPI_Fint info, MPIX_Tide_pipeline* pipeline) {
   const MPIX_Tide_schedule schedule = {.nlayers = nlayers,
                                        .groups = groups,
-                                       .layer_flags = flags,
+                                       .layer_flags = nflags < 0 ? NULL : flags,
                                        .nforward = nforward < 0 ? 0 : nforward,
                                        .forward = nforward < 0 ? NULL : forward,
                                        .nbackward = nbackward < 0 ? 0 : nbackward,
@@ -132,6 +134,13 @@ int tide_fortran_pipeline_create(int nlayers, const MPIX_Tide_group* groups, con
                                        .mode = mode,
                                        .prefetch = prefetch,
                                        .reshard_after_forward = reshard};
+  if (nflags >= 0 && nflags != nlayers) {
+    char text[128];
+    snprintf(text, sizeof text,
+             "layer_flags has %d elements but groups has %d; pass one for each layer, or none",
+             nflags, nlayers);
+    PMPIX_Tide_next_wrong(MPI_ERR_ARG, text);
+  }
   return MPIX_Tide_pipeline_create(&schedule, info_of(info), pipeline);
 }
 

@@ -15,6 +15,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
 
+# A value that nobody meant would be taken for ON, or for a sanitizer of the compiler's.
+function(tide_one_of option values words)
+  if(NOT "${${option}}" MATCHES "^(${values})$")
+    message(FATAL_ERROR "${option}=${${option}} is not known.  Configure with -D${option}=${words}.")
+  endif()
+endfunction()
+tide_one_of(TIDE_WITH_CUDA "[Oo][Nn]|[Oo][Ff][Ff]|TRUE|FALSE|YES|NO|1|0|emulate" "ON, OFF or emulate")
+tide_one_of(TIDE_SANITIZE "|address|undefined|address,undefined|thread" "address,undefined or thread, or without it")
 set(TIDE_HAVE_CUDA 0)
 if(TIDE_WITH_CUDA STREQUAL "emulate")
   set(TIDE_HAVE_CUDA 1)
@@ -74,6 +82,8 @@ endif()
 if(MPI_C_VERSION VERSION_LESS 3.1)
   message(FATAL_ERROR "Tide needs MPI 3.1; ${MPI_C_COMPILER} provides MPI ${MPI_C_VERSION}.")
 endif()
+include(tideMpiHeader)
+tide_mpi_header(TIDE_MPI_HEADER C)
 # Of tests that start ranks, for Open MPI: as root, more ranks than cores.
 set(TIDE_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1)

@@ -22,6 +22,7 @@ if(NOT MPI_Fortran_FOUND OR NOT MPI_Fortran_HAVE_F08_MODULE)
   return()
 endif()
 include(tideMpiFortran)
+tide_mpi_header(TIDE_MPI_FORTRAN_HEADER Fortran)
 include(CheckSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_Fortran)
 check_source_compiles(Fortran "program p

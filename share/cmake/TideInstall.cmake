@@ -39,8 +39,13 @@ configure_package_config_file(share/cmake/tideConfig.cmake.in ${PROJECT_BINARY_D
   INSTALL_DESTINATION ${tide_config_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tideConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tideConfig.cmake ${PROJECT_BINARY_DIR}/tideConfigVersion.cmake
+  share/cmake/tideMpiHeader.cmake
   DESTINATION ${tide_config_dir})
 
+# Below the prefix where it can be moved; GNUInstallDirs takes absolute folders, too.
+foreach(folder BINDIR LIBDIR INCLUDEDIR DATADIR)
+  file(RELATIVE_PATH TIDE_${folder} ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_${folder}})
+endforeach()
 file(RELATIVE_PATH tide_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(share/cmake/tide.pc.in ${PROJECT_BINARY_DIR}/tide.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -54,7 +59,7 @@ install(FILES share/reframe/README.md share/reframe/settings.py share/reframe/ti
 
 # Sources to copy; fortran and guide are CMake projects of their own.
 set(tide_examples ${CMAKE_INSTALL_DATADIR}/tide/examples)
-install(DIRECTORY share/examples/c share/examples/cxx share/examples/fortran share/examples/kokkos DESTINATION ${tide_examples})
+install(DIRECTORY share/examples/c share/examples/cuda share/examples/cxx share/examples/fortran share/examples/kokkos DESTINATION ${tide_examples})
 install(FILES share/examples/README.md share/examples/expected_2.txt share/examples/expected_4.txt DESTINATION ${tide_examples})
 install(DIRECTORY share/doc/examples/ DESTINATION ${tide_examples}/guide)
 

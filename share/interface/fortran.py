@@ -79,7 +79,8 @@ def interface_of(folder):
 
 
 def types_of(folder):
-    """The types as they are written."""
-    text = (Path(folder) / "types.f90").read_text() + (Path(folder) / "lists.f90").read_text()
-    text = re.sub(r"^.*, private :: .*\n", "", text, flags=re.M)
-    return re.findall(r"^  type, [^\n]*public :: MPIX_\w+\n.*?^  end type", text, re.S | re.M)
+    """The public types with their words, without what is private to the module."""
+    text = "".join((Path(folder) / f"{name}.f90").read_text() for name in ("types", "lists", "checkpoints"))
+    text = re.sub(r"^.*, private :: .*\n|^  contains\n    procedure :: .*\n", "", text, flags=re.M)
+    types = re.findall(r"(?:^  !> [^\n]*\n)*^  type, [^\n]*public :: MPIX_\w+\n.*?^  end type", text, re.S | re.M)
+    return [re.sub(r"!([<>])", "!", t) for t in types]

@@ -80,11 +80,15 @@ endforeach()
 foreach(form "call MPIX_Tide_bounds\\(group, param, rank, lower, upper, ierror\\)" "call MPIX_Tide_list_add\\(list, array\\)"
     "call MPIX_Tide_list_set_cptr\\(list, param, ptr\\)" "integer\\(int16\\) MPIX_Tide_to_bf16\\(value\\)"
     "real\\(real32\\) MPIX_Tide_from_bf16\\(bf16\\)" "subroutine MPIX_Tide_log_sink\\(level, line, context\\)"
-    "type\\(MPI_Comm\\), intent\\(in\\) :: comm" "type, bind\\(C\\), public :: MPIX_Tide_param")
+    "type\\(MPI_Comm\\), intent\\(in\\) :: comm" "type, bind\\(C\\), public :: MPIX_Tide_param"
+    "type, public :: MPIX_Tide_item\n *character[^\n]* :: kind\n.*end type")
   if(NOT fortran MATCHES "${form}")
     message(FATAL_ERROR "mpix_tide_fortran(3) lacks ${form}")
   endif()
 endforeach()
+if(fortran MATCHES "\n *(contains|procedure :: [^\n]*)\n|private")
+  message(FATAL_ERROR "mpix_tide_fortran(3) shows what is private: ${CMAKE_MATCH_1}")
+endif()
 if(functions LESS 40)
   message(FATAL_ERROR "only ${functions} functions found in ${HEADER}")
 endif()

@@ -30,7 +30,7 @@ started=$SECONDS
 mpirun.openmpi -n $ranks $train --out $out "$@" < /dev/null
 
 step "done in $((SECONDS - started)) s"
-for kind in csv png; do
-  if [ -f $out.$kind ]; then printf '%-4s %s\n' $kind "$PWD/$out.$kind"; fi
+for kind in csv png time.csv time.png; do
+  if [ -f $out.$kind ]; then printf "%-8s %s\n" $kind "$PWD/$out.$kind"; fi
 done
 echo "What the curves show: share/doc/TRAINING.md"

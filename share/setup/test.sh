@@ -54,7 +54,9 @@ for stage in "${stages[@]}"; do
   printf '\n== %s: test\n' "$stage"
   rc=0 begun=$SECONDS chosen=()
   [ "$stage" != fuzz ] || chosen=(-L fuzz)
-  ctest --test-dir "build/$stage" --output-on-failure --timeout $test_limit_s --no-tests=error --parallel "$(nproc)" \
+  slots=$((2 * $(nproc)))  # a test takes as many as it has ranks
+  [ "$stage" != mpich ] || slots=$(nproc)  # whose ranks spin while they wait
+  ctest --test-dir "build/$stage" --output-on-failure --timeout $test_limit_s --no-tests=error --parallel $slots \
     --stop-time "$(date -d "+$stage_limit_min minutes" +%H:%M:%S)" --output-junit junit.xml ${chosen[@]+"${chosen[@]}"} "${ctest_arguments[@]}" \
     < /dev/null 2>&1 | tee "build/$stage/ctest.log" || rc=1
   if grep -q 'stop time has been passed' "build/$stage/ctest.log"; then

@@ -14,8 +14,11 @@ int put(MPIX_Tide_group group, Arguments a, void* stream) {
   const ToldLists lists = take_lists();
   return guard(group, [&](Group& g) {
     compare(g, lists, a);
-    const auto outcome = enqueue(g.shared_from_this(), a, stream);
-    outcome->gate->hold(stream);
+    const auto self = g.shared_from_this();
+    check_stream(g);
+    const auto gate =
+        gpu::capturing(stream) ? capture(self, a, stream)->gate : enqueue(self, a, stream)->gate;
+    gate->hold(stream);
   });
 }
 

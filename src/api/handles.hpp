@@ -23,6 +23,11 @@ class Handles {
     const auto at = live_.find(handle);
     return at == live_.end() ? nullptr : at->second;
   }
+  template <class Look>
+  void each(const Look& look) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, object] : live_) look(object);
+  }
   bool remove(Handle handle) {
     std::shared_ptr<T> last;  // let go outside of the lock
     const std::lock_guard lock(mutex_);

@@ -59,7 +59,7 @@ int PMPIX_Tide_group_offsets(MPIX_Tide_group group, int what, int dtype, MPI_Cou
 int PMPIX_Tide_alloc(MPI_Comm comm, MPI_Aint bytes, MPI_Info info, void* baseptr) {
   return guard(comm, [&] {
     const auto context = Context::of(comm, default_limit_s());
-    const Context::Setup setup(*context, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s(), SetupCall::alloc);
     context->together([&] {
       if (!baseptr) throw Error(Kind::arg, "baseptr is NULL; pass the address of a pointer");
     });
@@ -76,7 +76,8 @@ int PMPIX_Tide_group_alloc(MPIX_Tide_group group, int what, int dtype, MPI_Info 
                            void** base) {
   return guard(group, [&](Group& g) {
     Context& context = g.context();
-    const Context::Setup setup(context, g.settings().seconds("tide_timeout"));
+    const Context::Setup setup(context, g.settings().seconds("tide_timeout"),
+                               SetupCall::group_alloc);
     std::vector<int64_t> at;
     int64_t total = 0;
     context.together([&] {

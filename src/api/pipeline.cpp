@@ -31,16 +31,28 @@ int guard_pipeline(MPIX_Tide_pipeline handle, const std::function<void(Pipeline&
   });
 }
 
-int check_schedule_pointer(const MPIX_Tide_schedule* schedule) {
-  return guard_local([&] {
-    if (!schedule)
-      throw Error(Kind::arg, "schedule is NULL; pass the address of an MPIX_Tide_schedule");
-    if (schedule->nlayers < 1)
-      throw Error(Kind::arg, "nlayers is {}; pass at least 1", schedule->nlayers);
-    if (!schedule->groups)
-      throw Error(Kind::arg, "groups is NULL although nlayers is {}; pass a group for each layer",
-                  schedule->nlayers);
+void check_schedule_pointer(const MPIX_Tide_schedule* schedule) {
+  if (!schedule)
+    throw Error(Kind::arg, "schedule is NULL; pass the address of an MPIX_Tide_schedule");
+  if (schedule->nlayers < 1)
+    throw Error(Kind::arg, "nlayers is {}; pass at least 1", schedule->nlayers);
+  if (!schedule->groups)
+    throw Error(Kind::arg, "groups is NULL although nlayers is {}; pass a group for each layer",
+                schedule->nlayers);
+}
+
+// Over whose communicator the ranks hear of a wrong schedule: the first group of it that lives, or
+// one of the only communicator that has groups.  Null: there is nobody to tell.
+std::shared_ptr<Group> group_to_tell(const MPIX_Tide_schedule* schedule) {
+  for (int l = 0; schedule && schedule->groups && l < schedule->nlayers; l++)
+    if (auto found = groups().find(schedule->groups[l])) return found;
+  std::shared_ptr<Group> any;
+  bool several = false;
+  groups().each([&](const std::shared_ptr<Group>& group) {
+    several |= any && &any->context() != &group->context();
+    any = group;
   });
+  return several ? nullptr : any;
 }
 
 }  // namespace
@@ -49,10 +61,18 @@ extern "C" {
 
 int PMPIX_Tide_pipeline_create(const MPIX_Tide_schedule* schedule, MPI_Info info,
                                MPIX_Tide_pipeline* pipeline) {
-  if (const int code = check_schedule_pointer(schedule)) return code;
-  return guard(schedule->groups[0], [&](Group& first) {
-    auto made = Pipeline::create(first, [&] {
-      if (!pipeline) throw Error(Kind::arg, "pipeline is NULL; pass the address of a handle");
+  const auto wrong = take_wrong();
+  const auto first = group_to_tell(schedule);
+  const auto check = [&] {
+    if (wrong) throw *wrong;
+    check_schedule_pointer(schedule);
+    if (!first) throw Error(Kind::arg, "layer 0: groups[0] is not a live group; create one");
+    if (!pipeline) throw Error(Kind::arg, "pipeline is NULL; pass the address of a handle");
+  };
+  if (!first) return guard_local(check);
+  return guard(*first, [&] {
+    auto made = Pipeline::create(*first, [&] {
+      check();
       std::vector<std::shared_ptr<Group>> list;
       for (int l = 0; l < schedule->nlayers; l++)
         list.push_back(groups().find(schedule->groups[l]));

@@ -46,7 +46,8 @@ int PMPIX_Tide_ireplica_allreduce(void* const shards[], int dtype, int op, doubl
                                   MPIX_Tide_request* request) {
   return guard(replica, [&] {
     if (!request) throw Error(Kind::arg, "request is NULL; pass the address of a handle");
-    *request = requests().add(started(group, {shards, dtype, op, scale, replica, take_wrong_list()}));
+    *request =
+        requests().add(started(group, {shards, dtype, op, scale, replica, take_wrong_list()}));
   });
 }
 
@@ -54,7 +55,8 @@ int PMPIX_Tide_replica_allreduce_enqueue(void* const shards[], int dtype, int op
                                          MPIX_Tide_group group, MPI_Comm replica, void* stream) {
   return guard(replica, [&] {
     const auto found = live(group);
-    check_stream(*found, stream);
+    check_stream(*found);
+    const gpu::DuringCapture during;
     const auto request =
         found->replicas().request(*found, {shards, dtype, op, scale, replica, take_wrong_list()});
     request->start_on(stream);

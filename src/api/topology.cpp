@@ -48,7 +48,7 @@ int PMPIX_Tide_comm_topology(MPI_Comm comm, MPIX_Tide_topology* topology) {
 int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node) {
   return guard(comm, [&] {
     const auto context = Context::of(comm, default_limit_s());
-    const Context::Setup setup(*context, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s(), SetupCall::comm_node);
     check_out(*context, node, "node");
     split(*context, context->node(), context->rank(), node);
   });
@@ -57,7 +57,7 @@ int PMPIX_Tide_comm_node(MPI_Comm comm, MPI_Comm* node) {
 int PMPIX_Tide_comm_rail(MPI_Comm comm, MPI_Comm* rail) {
   return guard(comm, [&] {
     const auto context = Context::of(comm, default_limit_s());
-    const Context::Setup setup(*context, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s(), SetupCall::comm_rail);
     check_out(*context, rail, "rail");
     split(*context, context->topology().local(context->rank()), context->rank(), rail);
   });
@@ -67,7 +67,7 @@ int PMPIX_Tide_comm_grid(MPI_Comm comm, int shard_size, MPI_Comm* shard, MPI_Com
   return guard(comm, [&] {
     const auto context = Context::of(comm, default_limit_s());
     const Topology& t = context->topology();
-    const Context::Setup setup(*context, default_limit_s());
+    const Context::Setup setup(*context, default_limit_s(), SetupCall::comm_grid);
     int64_t least[2] = {shard_size, -static_cast<int64_t>(shard_size)};
     context->least(least, 2);
     if (least[0] != -least[1])

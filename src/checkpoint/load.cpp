@@ -94,7 +94,7 @@ void check_sums(Context& context, const std::string& path, const FileHeader& hea
 
 std::string load_checkpoint(MPI_Comm comm, const CheckpointArguments& a) {
   const auto context = Context::of(comm, default_limit_s());
-  const Context::Setup setup(*context, default_limit_s());
+  const Context::Setup setup(*context, default_limit_s(), SetupCall::load);
   const Content content(*context, a);
   uint64_t data_at = 0;
   const FileHeader header = header_everywhere(*context, a.path, data_at);

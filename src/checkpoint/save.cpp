@@ -32,7 +32,7 @@ void set_checksums(FileHeader& header, const std::vector<uint32_t>& crc) {
 
 void save_checkpoint(MPI_Comm comm, const CheckpointArguments& a) {
   const auto context = Context::of(comm, default_limit_s());
-  const Context::Setup setup(*context, default_limit_s());
+  const Context::Setup setup(*context, default_limit_s(), SetupCall::save);
   const Content content(*context, a);
   FileHeader header;
   uint64_t data_at = 0, number = random_number();

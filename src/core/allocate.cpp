@@ -3,6 +3,7 @@
 #include "core/allocate.hpp"
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "core/settings.hpp"
 
 namespace tide {
@@ -21,6 +22,32 @@ bool wants_device(const std::string& kind, const Settings& settings) {
   if (kind == "system") return false;
   throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system or cuda:device",
               kind);
+}
+
+// Collective, after ranks have mapped each other's device memory.  True where one could not (its
+// device reaches no other, or it was started with its own device alone in sight): then nobody keeps
+// what it mapped, and calls take such memory for foreign.
+bool keep_apart(Context& context, const std::shared_ptr<Segment>& mine,
+                std::vector<std::shared_ptr<Segment>>& all, const std::string& why, bool shared) {
+  context.note_gpu_in_use();
+  int64_t together = why.empty();
+  context.least(&together, 1);
+  if (together) return false;
+  if (shared)
+    throw Error(Kind::unsupported,
+                "tide_share = node: the devices of a node's ranks do not reach each other; let "
+                "each rank see all devices of its node, or leave tide_share out");
+  const Topology& t = context.topology();
+  all.assign(static_cast<size_t>(t.size(context.node())), nullptr);
+  all[static_cast<size_t>(t.local(context.rank()))] = mine;
+  if (mine && !mine->keeps_descriptor()) mine->close_descriptor();
+  if (!why.empty())
+    warn_once(
+        fmt::format("rank {}: device memory of its node's ranks cannot be mapped, and calls go "
+                    "through host memory; let each rank see all devices of its node (no "
+                    "--gpus-per-task, no CUDA_VISIBLE_DEVICES of its own): {}",
+                    context.comm_rank(), why));
+  return true;
 }
 
 }  // namespace
@@ -72,13 +99,25 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     has.push_back(w.bytes > 0 && (!w.shared || l == 0));
   }
   std::vector<std::shared_ptr<Segment>> all;
-  context.together([&] { all = context.share(mine, has, device); });
+  std::string apart;
+  context.together([&] {
+    try {
+      all = context.share(mine, has, device);
+    } catch (const Error& e) {
+      if (device < 0 || e.kind() != Kind::device) throw;
+      apart = e.what();
+    }
+  });
+  const bool alone = wish.device && keep_apart(context, mine, all, apart, wish.shared != 0);
   process.memory.drop_freed();
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];
     if (!segment) continue;
     const bool mine_to_pass = wish.shared || l == me;  // only what a user may pass needs a kind
-    if (mine_to_pass) process.remember(segment->id(), {context.node_processes(), wish.shared != 0});
+    if (mine_to_pass)
+      process.remember(segment->id(), {alone ? std::vector{context.peer(context.rank()).process}
+                                             : context.node_processes(),
+                                       wish.shared != 0});
     if (mine_to_pass)
       process.memory.add(segment, !wish.shared);
     else

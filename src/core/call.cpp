@@ -51,7 +51,9 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
     work_.addresses.pid.push_back(context_.peer(t.rank(context_.node(), l)).pid);
 }
 
-void Call::enter() {
+void Call::enter(uint64_t number) {
+  work_.call = number;
+  work_.slot = static_cast<int>(number % slot_count);
   const Side& s = side();
   if (s.found.good()) {
     bind();

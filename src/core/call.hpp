@@ -83,22 +83,21 @@ class Call {
   // The same for calls in the order of streams, which share the group; the context's mutex is held.
   void take_for_stream();
   void release_by_stream();
+  bool free_for_stream() const { return in_streams_ || !taken_; }
 
-  // number: of Context::next_call.  Checks the arguments.  hold: the memory that it uses stays
-  // mapped until it is over, whatever the user frees.  after: an earlier call of the communicator,
-  // whose inputs this one may overwrite, or whose outcome it needs; null: none.
+  // Checks the arguments.  hold: the memory that it uses stays mapped until it is over, whatever
+  // the user frees.  after: an earlier call of the communicator, whose inputs this one may
+  // overwrite, or whose outcome it needs; null: none.
   void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
-             std::shared_ptr<const Outcome> after, uint64_t number);
-  bool waits() const;     // for the call before it
-  bool fail_with_last();  // true where that failed, and so this one has
-  void enter();           // its slot is free: tells the node
-  bool progress();        // goes on as far as it can; true if anything moved
+             std::shared_ptr<const Outcome> after);
+  bool waits() const;           // for the call before it
+  bool fail_with_last();        // true where that failed, and so this one has
+  void enter(uint64_t number);  // its slot is free: tells the node
+  bool progress();              // goes on as far as it can; true if anything moved
   bool over() const { return phase_ == Phase::over; }
   void fail(Kind kind, const std::string& message);  // over, whatever peers still do
   // Of a call in the order of a stream that has not come so far.
   void fail_unstarted(Outcome& outcome, Kind kind, const std::string& message);
-  uint64_t number() const { return work_.call; }
-  int slot() const { return work_.slot; }
   // Where it stands; missing: communicator ranks that it waits for, as far as they are known.
   Where where(std::vector<int>& missing) const;
 

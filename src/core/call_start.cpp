@@ -28,7 +28,7 @@ void Call::release_by_stream() {
 }
 
 void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
-                 std::shared_ptr<const Outcome> after, uint64_t number) {
+                 std::shared_ptr<const Outcome> after) {
   outcome_ = std::move(outcome);
   after_ = std::move(after);
   if (!outcome_->enqueued) outcome_->begin();
@@ -38,8 +38,6 @@ void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, b
   status_ = {};
   workspace_ = context_.workspaces();
   if (group_.device_rail()) device_workspace_ = context_.device_workspaces();
-  work_.call = number;
-  work_.slot = static_cast<int>(work_.call % slot_count);
   calls_[arguments.reduce]++;
   try {
     check(arguments);
@@ -68,9 +66,9 @@ void Call::check(const Arguments& a) {
   const bool lists = count == 0 || (a.outputs && (a.in_place || a.inputs));
   const int op = a.op & ~(MPIX_TIDE_ACCUMULATE | MPIX_TIDE_NULL_IS_ZERO);
   const bool plain =
-      !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && !std::isnan(a.scale));
+      !a.reduce || ((op == MPIX_TIDE_SUM || op == MPIX_TIDE_AVG) && std::isfinite(a.scale));
   constexpr uint64_t anew_every = 64;  // calls, under TIDE_CHECK: a system call per buffer
-  const bool check_anew = group_.checks() && work_.call % anew_every == 0;
+  const bool check_anew = group_.checks() && calls_[a.reduce] % anew_every == 0;
   const bool known = plain && a.wrong.good() && !check_anew && s.key == key && s.epoch == epoch &&
                      s.found.good() && lists &&
                      (a.in_place || std::equal(s.inputs.begin(), s.inputs.end(), a.inputs)) &&

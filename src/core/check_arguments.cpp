@@ -29,7 +29,7 @@ Status check_reduce(const Group& group, const Arguments& a) {
   if (op != MPIX_TIDE_SUM && op != MPIX_TIDE_AVG) return report(group, Kind::arg, Fault::bad_op);
   if (a.out_dtype < 0 || a.out_dtype > MPIX_TIDE_UINT8)
     return report(group, Kind::arg, Fault::bad_out_dtype);
-  if (std::isnan(a.scale)) return report(group, Kind::arg, Fault::bad_scale);
+  if (!std::isfinite(a.scale)) return report(group, Kind::arg, Fault::bad_scale);
   const auto& params = group.params();
   for (size_t p = 0; p < params.size(); p++) {
     if (params[p].frozen) continue;

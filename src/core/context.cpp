@@ -60,6 +60,7 @@ void Context::let_go() {
   const bool under_way = !queued_.empty() || running_[0] || running_[1];
   if (under_way) give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::finalized, -1}, "");
   driven_ = nullptr;
+  std::exchange(graph_calls_, {}).clear();
   nccl_rail_.reset();
   mpi_rail_.reset();
   ucx_rail_.reset();

@@ -23,6 +23,7 @@
 #include "backend/host/node.hpp"
 #include "backend/rail.hpp"
 #include "core/memory.hpp"
+#include "core/position.hpp"
 #include "core/process.hpp"
 #include "core/watch.hpp"
 #include "plan/topology.hpp"
@@ -44,6 +45,8 @@ class Group;
 class NcclRail;
 class Settings;
 struct Enqueued;
+struct GraphCall;
+class Call;
 
 // The workspace of the node's ranks, as it was when a call was started.
 struct WorkspaceSet {
@@ -98,22 +101,28 @@ class Context : public std::enable_shared_from_this<Context> {
   }
   void want_device(const std::string& asked);  // empty: no wish.  Error{arg}: it is another already
   bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
-  bool any_gpu_in_use() const { return any_gpu_in_use_; }  // by a rank, as the context was made
+  // By a rank, as the context was made, or since then for memory that all ranks asked for.
+  bool any_gpu_in_use() const { return any_gpu_in_use_; }
+  void note_gpu_in_use() { any_gpu_in_use_ = true; }
 
   // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
   // For the time of a collective set-up: one thread at a time, and its limit in seconds.
+  // Collective: Error{mismatch} on all ranks where a rank is in another one.
   class Setup {
    public:
-    Setup(Context& context, double limit_s);
+    Setup(Context& context, double limit_s, SetupCall call);
     ~Setup();
     Setup(const Setup&) = delete;
     Setup& operator=(const Setup&) = delete;
 
    private:
+    void leave();
     Context& context_;
   };
   // Throws on every rank what the lowest rank with an error brings, else returns.
   void agree(const std::optional<Error>& mine);
+  // Runs `act`; what it throws, for agree().  Throws on where the others know.
+  std::optional<Error> attempt(const std::function<void()>& act);
   // Runs `act`; an Error of any rank becomes an Error of all.
   void together(const std::function<void()>& act);
   template <class T>
@@ -154,9 +163,10 @@ class Context : public std::enable_shared_from_this<Context> {
   int comm_size() const;
 
   // --- calls (running.cpp) ---
-  uint64_t next_call() { return ++calls_; }
+  void count_call();  // made by the program, in its order
   // mutex held.  Its call was started, or starts when it is enqueued->outcome's gate is open.
   void enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued = {});
+  void keep(std::shared_ptr<GraphCall> call) { graph_calls_.push_back(std::move(call)); }  // same
   void set_active();        // requests that nobody may wait for; mutex held
   bool progress();          // of its calls; true if anything moved
   void tick(bool waiting);  // looks at the clock, hears and answers peers
@@ -169,7 +179,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void check_whole() const;  // throws why the communicator was given up
   bool broken() const { return broken_flag_; }
   std::vector<uint32_t> freed_seen;  // per local rank: how often it had freed memory
-  std::mutex mutex;                  // of calls_, the calls under way and what they use
+  std::mutex mutex;                  // of the calls under way and what they use
 
   void raise(int code);                                      // the communicator's error handler
   MPI_Errhandler errhandler() const { return errhandler_; }  // as it was at creation
@@ -194,10 +204,16 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string first_reason(const std::string& mine);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);
+  void agree_on_setup(SetupCall call);
   void finish(MPI_Request& request, std::vector<std::byte>& keep, const char* what);
   bool progress_locked();
+  Position position() const { return {static_cast<uint32_t>(calls_), setups_, in_}; }
+  void publish_position() const;  // to the ranks of the node
+  bool see_positions();           // gives up where one of them went another way
   void hear_after_absence();
   bool begin_queued();
+  bool start(Call& call, std::shared_ptr<Enqueued>& enqueued);
+  bool take_graph_calls();
   Watch::Here here(bool waiting) const;
   void give_up(const Status& cause, const std::string& detail);
   void leave_behind();
@@ -229,12 +245,15 @@ class Context : public std::enable_shared_from_this<Context> {
     std::shared_ptr<Group> group;
     std::shared_ptr<Enqueued> enqueued;  // null: its call was started
   };
-  std::deque<Queued> queued_;                                    // in order
+  std::deque<Queued> queued_;  // in order
+  std::vector<std::shared_ptr<GraphCall>> graph_calls_;
   std::array<std::shared_ptr<Group>, slot_count> running_ = {};  // by slot
   bool active_ = false;                                          // known to Progress
   uint64_t entered_ = 0, moved_ = 0;
   std::atomic<int> stream_calls_ = 0;  // enqueued and not over
   std::atomic<bool> in_setup_ = false;
+  uint32_t setups_ = 0;
+  SetupCall in_ = SetupCall::none;
   double setup_limit_s_ = 0;
   uint64_t setup_steps_ = 0;
   std::unique_ptr<Watch> watch_;

@@ -18,7 +18,7 @@ namespace tide {
 constexpr double attach_timeout_s = 30;
 constexpr size_t part_bytes = size_t{8} << 20;  // of what send and receive have under way
 
-Context::Setup::Setup(Context& context, double limit_s) : context_(context) {
+Context::Setup::Setup(Context& context, double limit_s, SetupCall call) : context_(context) {
   if (context.in_setup_.exchange(true))
     throw Error(
         Kind::request,
@@ -28,13 +28,43 @@ Context::Setup::Setup(Context& context, double limit_s) : context_(context) {
     const std::lock_guard lock(context.mutex);
     context.check_whole();
     context.setup_limit_s_ = limit_s;
+    context.setups_++;
+    context.in_ = call;
+    context.publish_position();
   } catch (...) {
     context.in_setup_ = false;
     throw;
   }
+  try {
+    context.agree_on_setup(call);
+  } catch (...) {
+    leave();
+    throw;
+  }
 }
 
-Context::Setup::~Setup() { context_.in_setup_ = false; }
+Context::Setup::~Setup() { leave(); }
+
+void Context::Setup::leave() {
+  {
+    const std::lock_guard lock(context_.mutex);
+    context_.in_ = SetupCall::none;
+    context_.publish_position();
+  }
+  context_.in_setup_ = false;
+}
+
+// The first exchange of every set-up: what follows is of one kind on all ranks.
+void Context::agree_on_setup(SetupCall call) {
+  int64_t least[2] = {static_cast<int64_t>(call), -static_cast<int64_t>(call)};
+  this->least(least, 2);
+  if (least[0] == -least[1]) return;
+  const std::vector<SetupCall> all = gather_all(call);
+  size_t r = 0;
+  while (all[r] == all[0]) r++;
+  throw Error(Kind::mismatch, "rank {} is in {} but rank 0 in {}; make the same call on all ranks",
+              r, name(all[r]), name(all[0]));
+}
 
 int Context::comm_size() const {
   int size = 0;
@@ -205,20 +235,21 @@ void Context::agree(const std::optional<Error>& mine) {
   throw Error(kind_of({root, static_cast<int16_t>(head[0]), Fault::none, -1}), text);
 }
 
-void Context::together(const std::function<void()>& act) {
-  std::optional<Error> mine;
+std::optional<Error> Context::attempt(const std::function<void()>& act) {
   try {
     act();
+    return {};
   } catch (const Error& e) {
-    if (broken()) throw;  // the others know
-    mine = e;
+    if (broken()) throw;
+    return e;
   } catch (const std::bad_alloc&) {
-    mine = Error(Kind::no_mem, "out of memory; use fewer or smaller parameters per group");
+    return Error(Kind::no_mem, "out of memory; use fewer or smaller parameters per group");
   } catch (const std::exception& e) {
-    mine = Error(Kind::intern, e.what());
+    return Error(Kind::intern, e.what());
   }
-  agree(mine);
 }
+
+void Context::together(const std::function<void()>& act) { agree(attempt(act)); }
 
 std::vector<std::shared_ptr<Segment>> Context::share(std::shared_ptr<Segment> mine,
                                                      const std::vector<bool>& has, int device) {

@@ -20,7 +20,7 @@ namespace {
 
 struct Pool {
   std::mutex mutex;
-  std::vector<void*> free;
+  std::vector<void*> fresh, used;
 };
 Pool& pool() {  // outlives what static destructors free: streams may still wait
   static Pool* const kept = new Pool;
@@ -28,7 +28,7 @@ Pool& pool() {  // outlives what static destructors free: streams may still wait
 }
 
 // Some pages more, pinned for as long as the process lives.
-void grow(std::vector<void*>& free, size_t each) {
+void grow(std::vector<void*>& fresh, size_t each) {
   constexpr size_t bytes = 16384;
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw Error(Kind::no_mem, "{} bytes for stream-ordered calls", bytes);
@@ -39,7 +39,7 @@ void grow(std::vector<void*>& free, size_t each) {
     munmap(at, bytes);
     throw;
   }
-  for (size_t k = bytes; k >= each; k -= each) free.push_back(static_cast<char*>(at) + k - each);
+  for (size_t k = bytes; k >= each; k -= each) fresh.push_back(static_cast<char*>(at) + k - each);
 }
 
 bool reached(const uint32_t* word, uint32_t value) {
@@ -48,27 +48,35 @@ bool reached(const uint32_t* word, uint32_t value) {
 
 }  // namespace
 
-Gate::Words* Gate::take() {
+// A graph's are set back, which no stream that still waits for used ones may see.
+Gate::Words* Gate::take(Of of) {
   const std::lock_guard lock(pool().mutex);
-  auto& free = pool().free;
-  if (free.empty()) grow(free, sizeof(Words));
-  auto* words = static_cast<Words*>(free.back());
-  free.pop_back();
+  auto& from = of == Of::graph || pool().used.empty() ? pool().fresh : pool().used;
+  if (from.empty()) grow(from, sizeof(Words));
+  auto* words = static_cast<Words*>(from.back());
+  from.pop_back();
   return words;
 }
 
-Gate::Gate() : words_(take()), value_(++words_->last) {}
+Gate::Gate(Of of) : of_(of), words_(take(of)), value_(++words_->last) {
+  if (of_ == Of::graph) tell_over();
+}
 
 // A stream that has not come so far may write the word late: then nobody else may use it.
 Gate::~Gate() {
   if (asked_ && !open()) return;
   tell_over();
   const std::lock_guard lock(pool().mutex);
-  pool().free.push_back(words_);
+  pool().used.push_back(words_);
 }
 
 void Gate::open_after(gpu::UserStream stream) {
-  asked_ = true;
+  asked_ = of_ == Of::one_call;
+  if (of_ == Of::graph) {
+    hold(stream);
+    gpu::write_after(stream, &words_->inputs, 0);
+    gpu::write_after(stream, &words_->over, 0);
+  }
   gpu::write_after(stream, &words_->open, value_);
 }
 void Gate::hold_for_inputs(gpu::UserStream stream) {
@@ -76,7 +84,12 @@ void Gate::hold_for_inputs(gpu::UserStream stream) {
 }
 void Gate::hold(gpu::UserStream stream) { gpu::hold_until(stream, &words_->over, value_); }
 
-bool Gate::open() const { return reached(&words_->open, value_); }
+bool Gate::open() const { return of_ == Of::graph || reached(&words_->open, value_); }
+bool Gate::came() {
+  if (__atomic_load_n(&words_->open, __ATOMIC_ACQUIRE) != value_) return false;
+  __atomic_store_n(&words_->open, 0, __ATOMIC_RELAXED);
+  return true;
+}
 void Gate::tell_inputs_over() { __atomic_store_n(&words_->inputs, value_, __ATOMIC_RELEASE); }
 void Gate::tell_over() {
   tell_inputs_over();

@@ -4,6 +4,8 @@
 // memory.  The stream writes that it has come to the call, and waits for the words that say that
 // its inputs have been read, and that it is over.  Words only grow, so that they can be used again
 // while a stream still waits for an earlier value.
+// In a graph they cannot grow: there the stream sets them back once it has seen that the call of
+// the graph's last run is over.
 #pragma once
 #include <cstdint>
 
@@ -13,8 +15,9 @@ namespace tide {
 
 class Gate {
  public:
+  enum class Of { one_call, graph };
   // Throws Error{unsupported} or Error{device} where words cannot be had.
-  Gate();
+  explicit Gate(Of of = Of::one_call);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -25,12 +28,14 @@ class Gate {
   void hold(gpu::UserStream stream);
 
   bool open() const;
+  bool came();  // a run of the graph has come to the call since this was last asked
   void tell_inputs_over();
   void tell_over();
 
  private:
   struct Words;
-  static Words* take();
+  static Words* take(Of of);
+  const Of of_;
   Words* words_;
   uint32_t value_ = 0;
   bool asked_ = false;  // to be opened

@@ -27,7 +27,7 @@ bool may_gather_as(Dtype shard, Dtype full) {
 
 std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
                                      const int64_t* first_row, MPI_Info info,
-                                     const std::optional<Error>& fault) {
+                                     const std::optional<Error>& fault, SetupCall call) {
   std::shared_ptr<Group> group(new Group);
   std::optional<Error> wrong = fault;
   double limit_s = default_limit_s();
@@ -39,7 +39,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   }
   group->context_ = Context::of(comm, limit_s);
   Context& context = *group->context_;
-  const Context::Setup setup(context, limit_s);
+  const Context::Setup setup(context, limit_s, call);
   const int ranks = context.topology().ranks();
   std::optional<Fingerprint> description;
   context.together([&] {

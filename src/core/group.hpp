@@ -49,7 +49,8 @@ class Group : public std::enable_shared_from_this<Group> {
   // Waits at most as long as info, or the environment, says.
   static std::shared_ptr<Group> create(MPI_Comm comm, std::vector<Param> params,
                                        const int64_t* first_row, MPI_Info info,
-                                       const std::optional<Error>& fault);
+                                       const std::optional<Error>& fault,
+                                       SetupCall call = SetupCall::group_create);
   ~Group();
 
   Context& context() const { return *context_; }

@@ -114,18 +114,21 @@ double sum_of_squares(const void* data, Dtype dtype, size_t elems) {
 double norm_of(MPI_Comm shard, const NormArguments& a) {
   const double limit_s = a.groups.empty() ? default_limit_s() : a.groups[0]->limit_s();
   const auto context = Context::of(shard, limit_s);
-  const Context::Setup setup(*context, limit_s);
+  const Context::Setup setup(*context, limit_s, SetupCall::norm2);
   struct Part {
     double sum;
     uint64_t description;
-    int64_t ngroups, dtype;
+    int64_t ngroups, dtype, wrong;
   };
   Part mine{};
-  context->together([&] {
+  const auto wrong = context->attempt([&] {
     check(a);
-    mine = {own_sum(a), description(a), static_cast<int64_t>(a.groups.size()), a.dtype};
+    mine = {own_sum(a), description(a), static_cast<int64_t>(a.groups.size()), a.dtype, 0};
   });
+  mine.wrong = wrong.has_value();
   const std::vector<Part> all = context->gather_all(mine);
+  if (std::any_of(all.begin(), all.end(), [](const Part& part) { return part.wrong; }))
+    context->agree(wrong);
   double sum = 0;
   for (size_t r = 0; r < all.size(); r++) {
     const auto differ = [&](const char* what, int64_t x, int64_t zero) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <new>
 
+#include "core/agreed_words.hpp"
 #include "core/allocate.hpp"
 #include "core/log.hpp"
 #include "core/owned_info.hpp"
@@ -33,7 +34,7 @@ Status check(const Group& group, const ReplicaArguments& a, int me) {
   }
   if (a.op != MPIX_TIDE_SUM && a.op != MPIX_TIDE_AVG) return report(Kind::arg, Fault::replica_op);
   if (a.dtype < 0 || a.dtype > MPIX_TIDE_FP64) return report(Kind::arg, Fault::replica_dtype);
-  if (std::isnan(a.scale)) return report(Kind::arg, Fault::bad_scale);
+  if (!std::isfinite(a.scale)) return report(Kind::arg, Fault::bad_scale);
   if (!params.empty() && !a.shards) return report(Kind::buffer, Fault::null_list);
   for (size_t p = 0; p < params.size(); p++) {
     if (params[p].frozen) continue;
@@ -88,7 +89,8 @@ std::shared_ptr<Group> make_group(const Group& of, const ReplicaArguments& a) {
   OwnedInfo settings;
   copy_settings(of, settings);
   try {
-    auto made = Group::create(a.replica, flat_params(of, a.dtype), nullptr, settings, {});
+    auto made = Group::create(a.replica, flat_params(of, a.dtype), nullptr, settings, {},
+                              SetupCall::replica_allreduce);
     made->set_names("", names);
     return made;
   } catch (const Error& e) {
@@ -98,6 +100,21 @@ std::shared_ptr<Group> make_group(const Group& of, const ReplicaArguments& a) {
                 "rows, as those of MPIX_Tide_comm_grid do",
                 e.what());
   }
+}
+
+// Which rows of each parameter this rank owns; how many the groups have compared.
+AgreedWords first_rows(const Group& group) {
+  AgreedWords words;
+  for (size_t p = 0; p < group.params().size(); p++) {
+    const auto param = static_cast<int>(p);
+    const int rank = group.context().comm_rank();
+    const std::string& name = group.param_name(param);
+    if (!group.params()[p].frozen && group.rows_of(param, rank))
+      words.add(fmt::format("parameter {}{}: the shard's first row", p,
+                            name.empty() ? "" : fmt::format(" ({})", name)),
+                group.rows().first(param, rank));
+  }
+  return words;
 }
 
 std::shared_ptr<void> aligned(size_t bytes) {
@@ -118,7 +135,11 @@ std::shared_ptr<void> on_device(Context& context, size_t bytes) {
 const Replicas::Pair& Replicas::make(Group& group, Context& context, const ReplicaArguments& a) {
   Pair pair{make_group(group, a), make_group(group, a), {}};
   const Group& flat = *pair.reduce;
-  const Context::Setup setup(context, group.limit_s());
+  const Context::Setup setup(context, group.limit_s(), SetupCall::replica_allreduce);
+  AgreedWords rows;
+  context.together([&] { rows = first_rows(group); });
+  compare(context, rows,
+          "the ranks of replica must own the same rows, as those of MPIX_Tide_comm_grid do");
   int64_t on_host = 1;
   for (size_t p = 0; p < flat.params().size(); p++)
     if (flat.rows_of(static_cast<int>(p), context.comm_rank()) && gpu::device_of(a.shards[p]) >= 0)
@@ -167,7 +188,8 @@ std::unique_ptr<Request> Replicas::request(Group& group, const ReplicaArguments&
     try {
       run(plain, question);
     } catch (const Error& e) {
-      if (e.kind() != Kind::request) context->next_call();
+      const std::lock_guard lock(context->mutex);
+      if (e.kind() != Kind::request) context->count_call();
       throw;
     }
     pair = &make(group, *context, a);
@@ -183,7 +205,7 @@ std::unique_ptr<Request> Replicas::request(Group& group, const ReplicaArguments&
 
 std::shared_ptr<Group> Context::plain_group() {
   if (plain_group_) return plain_group_;
-  auto made = Group::create(user_, {}, nullptr, MPI_INFO_NULL, {});
+  auto made = Group::create(user_, {}, nullptr, MPI_INFO_NULL, {}, SetupCall::replica_allreduce);
   made->borrow_context();
   return plain_group_ = made;
 }

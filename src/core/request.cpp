@@ -20,7 +20,7 @@ static void begin(const std::shared_ptr<Group>& group, const Arguments& argument
   try {
     context.check_whole();
     if (as_request) context.set_active();
-    call.start(arguments, outcome, as_request, after, context.next_call());
+    call.start(arguments, outcome, as_request, after);
     context.enqueue(group);
   } catch (...) {
     call.release();
@@ -130,6 +130,11 @@ void Request::start_on(gpu::UserStream stream, const Request* after) {
                 "first");
   if (first_) first_->start_on(stream, after);
   const Request* before = first_ ? first_.get() : after;
+  check_stream(*group_);
+  if (gpu::capturing(stream)) {
+    captured_ = capture(group_, arguments_, stream, before ? before->captured_ : nullptr);
+    return;
+  }
   outcome_ = enqueue(group_, arguments_, stream, before ? before->outcome_ : nullptr);
   active_ = true;
 }
@@ -146,15 +151,26 @@ std::shared_ptr<Gate> Request::gate() {
   return outcome_->gate;
 }
 
+std::shared_ptr<Gate> Request::gate_for(gpu::UserStream stream) {
+  check_stream(*group_);
+  if (!gpu::capturing(stream)) return active_ ? gate() : nullptr;
+  if (active_)
+    throw Error(Kind::request,
+                "the request was started outside of the graph that the stream is being captured "
+                "into; wait for it before the capture begins");
+  return captured_ ? captured_->gate : nullptr;
+}
+
 void Request::wait_inputs_on(gpu::UserStream stream) {
-  check_stream(*group_, stream);
-  if (active_) gate()->hold_for_inputs(stream);
+  if (const auto gate = gate_for(stream)) gate->hold_for_inputs(stream);
 }
 
 void Request::wait_on(gpu::UserStream stream) {
-  check_stream(*group_, stream);
-  if (!active_) return;
-  gate()->hold(stream);
+  const auto gate = gate_for(stream);
+  if (!gate) return;
+  gate->hold(stream);
+  captured_.reset();
+  if (first_) first_->captured_.reset();
   if (!active_.exchange(false)) return;
   if (first_ && first_->active_.exchange(false)) first_->let_go();
   let_go();

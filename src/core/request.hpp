@@ -15,6 +15,8 @@ namespace tide {
 // Start, wait, and throw what went wrong, on every rank alike.
 void run(const std::shared_ptr<Group>& group, const Arguments& arguments);
 
+struct GraphCall;
+
 class Request {
  public:
   // The lists are copied.
@@ -44,16 +46,20 @@ class Request {
   bool test_inputs();
   // The same in the order of a stream: started once the stream comes so far; the stream waits for
   // the inputs, or for all of it, which ends the active time.  Group::async_error tells errors.
+  // A stream that is being captured records start and waits, of one capture, and starts nothing.
   void start_on(gpu::UserStream stream, const Request* after = nullptr);
   void wait_inputs_on(gpu::UserStream stream);
   void wait_on(gpu::UserStream stream);
   void set(int op, double scale);  // inactive persistent reduce-scatter
+  // Of an all-gather that is not active: flags that its ranks must have alike.
+  void mark(int flags) { arguments_.op = flags; }
   void mpi(MPI_Request* request);
 
  private:
   void let_go();  // nobody will complete it
   std::shared_ptr<Gate> gate();
-  std::unique_ptr<Request> first_;  // null: one call
+  std::shared_ptr<Gate> gate_for(gpu::UserStream stream);  // null: nothing to wait for
+  std::unique_ptr<Request> first_;                         // null: one call
   std::shared_ptr<Group> group_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
@@ -61,6 +67,7 @@ class Request {
   const bool persistent_;
   std::atomic<bool> active_ = false;
   std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
+  std::shared_ptr<GraphCall> captured_;  // between its start and its wait in a capture
 };
 
 }  // namespace tide

@@ -103,14 +103,10 @@ void receive_rows(const Mover& mover, Context& context, int rank, bool at_root, 
 void agree_on_call(Context& context, const Group& group, const RootArguments& a) {
   struct Told {
     uint64_t group;
-    int32_t gather, root;
+    int32_t root;
   };
-  const auto all = context.gather_all(Told{group.number(), a.gather, a.root});
+  const auto all = context.gather_all(Told{group.number(), a.root});
   for (size_t r = 0; r < all.size(); r++) {
-    const auto name = [](const Told& t) { return t.gather ? "a gather" : "a scatter"; };
-    if (all[r].gather != all[0].gather)
-      throw Error(Kind::mismatch, "rank {} calls {} but rank 0 {}; make the same call on all ranks",
-                  r, name(all[r]), name(all[0]));
     if (all[r].group != all[0].group)
       throw Error(
           Kind::mismatch,
@@ -147,7 +143,8 @@ void check_lists(const Group& group, const RootArguments& a, int me) {
 void move_root(Group& group, const RootArguments& a) {
   Context& context = group.context();
   const int me = context.comm_rank(), ranks = context.topology().ranks();
-  const Context::Setup setup(context, group.limit_s());
+  const Context::Setup setup(context, group.limit_s(),
+                             a.gather ? SetupCall::gather : SetupCall::scatter);
   agree_on_call(context, group, a);
   context.together([&] { check_lists(group, a, me); });
   struct Taken {  // no other operation of the group meanwhile

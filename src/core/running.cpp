@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls under way on a communicator.  They are numbered as they are started; call n uses slot n mod
-// 2 and enters once call n - 2 is over here (and, where it overwrites the inputs of an earlier one,
-// once these have been read).
+// Calls under way on a communicator.  They are numbered as they enter; call n uses slot n mod 2 and
+// enters once call n - 2 is over here (and, where it overwrites the inputs of an earlier one, once
+// these have been read).
+#include <algorithm>
 #include <utility>
 
 #include "core/call.hpp"
@@ -20,30 +21,81 @@ void Context::check_whole() const {
   if (broken_flag_) throw Error(broken_kind_, broken_);
 }
 
-void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued) {
-  if (enqueued) {
-    enqueued->number = next_call();
-    stream_calls_++;
+// Not those that a graph makes: its runs have no place among the program's calls.
+void Context::count_call() {
+  ++calls_;
+  publish_position();
+}
+
+void Context::publish_position() const {
+  if (node_lines_.size())
+    node_lines_.block(node_lines_.local_rank())
+        .position.word.store(encode(position()), std::memory_order_release);
+}
+
+bool Context::see_positions() {
+  if (broken_flag_ || (!in_setup_ && !running_[0] && !running_[1])) return false;
+  for (int l = 0; l < node_lines_.size(); l++) {
+    const Position there =
+        decode_position(node_lines_.block(l).position.word.load(std::memory_order_acquire));
+    if (!out_of_order(position(), there)) continue;
+    give_up(Watch::another_way(position(), comm_rank(), there,
+                               topology_.comm_rank(topology_.rank(node(), l))),
+            "");
+    return true;
   }
+  return false;
+}
+
+void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> enqueued) {
+  count_call();
+  if (enqueued) stream_calls_++;
   queued_.push_back({std::move(group), std::move(enqueued)});
   begin_queued();
 }
 
-// False: its stream has not come so far, or the group's call before it is not over.
-static bool start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
+// Runs of graphs that have come to their calls.  Later calls are asked first: whatever a stream
+// came to before one that is seen here is then seen, too.
+bool Context::take_graph_calls() {
+  std::vector<std::shared_ptr<GraphCall>> came;
+  for (size_t k = graph_calls_.size(); k-- > 0;) {
+    const auto& c = graph_calls_[k];
+    if (!broken_flag_ && !c->group->call().free_for_stream()) continue;
+    if (c->gate->came()) came.push_back(c);
+  }
+  auto place = std::find_if(queued_.begin(), queued_.end(), [](const Queued& q) {
+    return q.enqueued && !q.enqueued->outcome->gate->open();
+  });
+  for (size_t k = came.size(); k-- > 0;) {
+    GraphCall& c = *came[k];
+    const std::shared_ptr<Enqueued> run = c.next_run();
+    c.group->call().take_for_stream();
+    stream_calls_++;
+    if (broken_flag_)
+      c.group->call().fail_unstarted(*run->outcome, broken_kind_, broken_);
+    else
+      place = std::next(queued_.insert(place, {c.group, run}));
+  }
+  return !came.empty();
+}
+
+// False: its stream has not come so far, the group's call before it is not over, or a graph's call
+// goes first.
+bool Context::start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
   if (!enqueued) return true;
-  if (!call.over() || !enqueued->outcome->gate->open()) return false;
+  if (!call.over() || !enqueued->outcome->gate->open() || take_graph_calls()) return false;
   const std::shared_ptr<Enqueued> now = std::move(enqueued);
-  call.start(now->arguments, now->outcome, true, now->after, now->number);
+  call.start(now->arguments, now->outcome, true, now->after);
   return true;
 }
 
 bool Context::begin_queued() {
-  bool begun = false;
+  bool begun = take_graph_calls();
   while (!queued_.empty()) {
     Call& call = queued_.front().group->call();
     if (!start(call, queued_.front().enqueued)) break;
-    auto& slot = running_[static_cast<size_t>(call.slot())];
+    const uint64_t number = entered_ + 1;
+    auto& slot = running_[number % slot_count];
     if (slot || call.waits()) break;
     if (call.fail_with_last()) {
       queued_.pop_front();
@@ -52,8 +104,8 @@ bool Context::begin_queued() {
     }
     slot = std::move(queued_.front().group);
     queued_.pop_front();
-    entered_ = call.number();
-    call.enter();
+    entered_ = number;
+    call.enter(number);
     begun = true;
   }
   return begun;
@@ -89,7 +141,11 @@ bool Context::progress_locked() {
     give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1}, e.what());
     moved = true;
   }
-  if (active_ && queued_.empty() && !running_[0] && !running_[1]) {
+  const auto gone = std::stable_partition(graph_calls_.begin(), graph_calls_.end(),
+                                          [](const auto& c) { return !*c->graph_gone; });
+  const std::vector<std::shared_ptr<GraphCall>> last(gone, graph_calls_.end());
+  graph_calls_.erase(gone, graph_calls_.end());
+  if (active_ && queued_.empty() && !running_[0] && !running_[1] && graph_calls_.empty()) {
     active_ = false;
     process_.progress().deactivate(this);
   }
@@ -140,9 +196,11 @@ Watch::Here Context::here(bool waiting) const {
   if (h.where.phase == Phase::over && in_setup_) {
     h.where.phase = Phase::setup;
     h.where.call = setup_steps_;
+    h.where.in = in_;
     h.limit_s = setup_limit_s_;
   }
   h.moved = moved_;
+  h.position = position();
   h.entered = entered_;
   h.waiting = waiting;
   h.elsewhere = process_.waits_elsewhere(this);
@@ -153,17 +211,19 @@ void Context::tick(bool waiting) {
   const std::lock_guard lock(mutex);
   if (dup_ == MPI_COMM_NULL || (!watch_ && broken_flag_)) return;
   if (!watch_) watch_ = std::make_unique<Watch>(dup_);
+  if (see_positions()) return;
   const Watch::Here h = here(waiting);
   if (waiting) process_.waits(this, h.where);
   const std::optional<Status> verdict = watch_->tick(h);
   if (!verdict || broken_flag_) return;
-  if (h.limit_s > 0 && verdict->fault != Fault::gave_up)
+  if (h.limit_s > 0 && verdict->fault != Fault::gave_up && verdict->fault != Fault::another_way)
     for (const std::string& line : watch_->report(h)) log(Level::error, "who waits where: " + line);
   give_up(*verdict, "");
 }
 
 void Context::tick_without_mpi() {
   const std::lock_guard lock(mutex);
+  if (see_positions()) return;
   const Watch::Here h = here(true);
   const double now = now_s();
   if (broken_flag_ || h.limit_s <= 0 || h.missing.empty() || h.moved != quiet_moved_) {

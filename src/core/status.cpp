@@ -3,6 +3,7 @@
 #include "core/status.hpp"
 
 #include "core/dtype_name.hpp"
+#include "core/position.hpp"
 #include "tide_bindings.h"
 
 namespace tide {
@@ -61,7 +62,7 @@ static const char* words(Fault fault) {
              "or "
              "FP64 shards gathered as BF16, FP16 or FP32";
     case Fault::bad_scale:
-      return "scale is not a number; pass a finite scale";
+      return "scale is NaN or infinite; pass a finite scale";
     case Fault::null_list:
       return "a list of addresses is NULL although the group has parameters; pass an array with "
              "one entry per parameter";
@@ -132,14 +133,9 @@ static const char* words(Fault fault) {
     case Fault::output_dtype:
       return "output{of} is an array of type {value} but {wanted} belongs there; pass an array of "
              "that type, or create the group with the array's";
-    case Fault::in_call:
-      return "waits in an all-gather or a reduce-scatter while others of this communicator create "
-             "a group, memory or communicators and wait for it; make calls in the same order on "
-             "all ranks";
-    case Fault::in_setup:
-      return "creates a group, memory or communicators and waits there while others of this "
-             "communicator wait for it in an all-gather or a reduce-scatter; make calls in the "
-             "same order on all ranks";
+    case Fault::another_way:
+      return "{in} while others of this communicator wait in another call; make calls in the same "
+             "order on all ranks";
     case Fault::told:
       return "shard{of} does not fit the group (the rank's log line says its size or type); pass "
              "arrays of the shards' type and size";
@@ -175,11 +171,14 @@ std::string describe(const Status& status, const std::string& param_name, int64_
     param = fmt::format("parameter {}", status.param);
     if (!param_name.empty()) param += fmt::format(" ({})", param_name);
   }
+  const auto call = static_cast<SetupCall>(static_cast<uint8_t>(status.value));
+  const std::string in =
+      call == SetupCall::none ? "has made other calls" : fmt::format("is in {}", name(call));
   const bool type = status.fault == Fault::input_dtype || status.fault == Fault::output_dtype;
   return fmt::format("rank {}: {}", status.rank,
                      fmt::format(fmt::runtime(words(status.fault)), fmt::arg("param", param),
                                  fmt::arg("of", param.empty() ? "" : " of " + param),
-                                 fmt::arg("value", passed(status)),
+                                 fmt::arg("value", passed(status)), fmt::arg("in", in),
                                  fmt::arg("wanted", type ? dtype_name(static_cast<int>(wanted))
                                                          : std::to_string(wanted))));
 }

@@ -54,13 +54,12 @@ enum class Fault : int16_t {
   output_elems,
   input_dtype,
   output_dtype,
-  in_call,
-  in_setup,
   replica_op,
   replica_dtype,
   replica_null,
   replica_unaligned,
-  told
+  told,
+  another_way
 };
 
 struct Status {

@@ -13,17 +13,12 @@ Enqueued::Enqueued(const Arguments& a, size_t count) : arguments(a) {
   if (a.outputs) outputs.assign(a.outputs, a.outputs + count), arguments.outputs = outputs.data();
 }
 
-void check_stream(Group& group, gpu::UserStream stream) {
+void check_stream(Group& group) {
   std::string why;
   if (gpu::devices(&why) == 0)
     throw Error(
         Kind::unsupported,
         "no device, and so no stream: {}; use the blocking, nonblocking or persistent forms", why);
-  if (gpu::capturing(stream))
-    throw Error(Kind::unsupported,
-                "the stream is being captured into a graph, which a call that the host drives "
-                "cannot enter; end the capture before the call, or launch one graph before and one "
-                "after it");
   static const bool loads_lazily = gpu::loads_lazily();
   if (loads_lazily)
     warn_once(
@@ -47,7 +42,7 @@ static void prepare_device(Context& context, const Enqueued& call) {
 
 std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Arguments& arguments,
                                  gpu::UserStream stream, std::shared_ptr<const Outcome> after) {
-  check_stream(*group, stream);
+  check_stream(*group);
   Context& context = group->context();
   auto enqueued = std::make_shared<Enqueued>(arguments, group->params().size());
   const std::shared_ptr<Outcome> outcome = enqueued->outcome;
@@ -69,6 +64,36 @@ std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Argu
   context.set_active();
   context.enqueue(group, std::move(enqueued));
   return outcome;
+}
+
+std::shared_ptr<Enqueued> GraphCall::next_run() {
+  auto run = std::make_shared<Enqueued>(call->arguments, group->params().size());
+  if (after) run->after = after->outcome;
+  outcome = run->outcome;
+  outcome->gate = gate;
+  outcome->enqueued = true;
+  outcome->begin();
+  return run;
+}
+
+std::shared_ptr<GraphCall> capture(const std::shared_ptr<Group>& group, const Arguments& arguments,
+                                   gpu::UserStream stream, std::shared_ptr<GraphCall> after) {
+  const gpu::DuringCapture during;
+  check_stream(*group);
+  Context& context = group->context();
+  auto made = std::make_shared<GraphCall>();
+  made->group = group;
+  made->call = std::make_shared<Enqueued>(arguments, group->params().size());
+  made->after = std::move(after);
+  const std::lock_guard lock(context.mutex);
+  context.check_whole();
+  context.default_device(gpu::current());
+  prepare_device(context, *made->call);
+  gpu::keep_with_graph(stream, {nullptr, [gone = made->graph_gone](void*) { *gone = true; }});
+  made->gate->open_after(stream);
+  context.set_active();
+  context.keep(made);
+  return made;
 }
 
 }  // namespace tide

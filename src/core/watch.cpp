@@ -14,6 +14,7 @@ constexpr double least_grace_s = 0.5;
 constexpr double longest_step_s = 1;  // a process that was not here for longer did not wait
 constexpr double longest_grace_step_s = 0.25;  // answers must have had time to come
 constexpr int asks = 4;                        // in the grace
+constexpr double order_s = 1;                  // without a limit: when to ask for the order
 
 // The promise is twice the limit and a second, on a busy machine, too.
 static double grace_s(double limit_s) { return std::max(0.75 * limit_s, least_grace_s); }
@@ -36,7 +37,9 @@ Watch::~Watch() {
 
 void Watch::send(int to, Kind kind, const Here& here, const Status& verdict) {
   Sending& s = sending_.emplace_back();
-  s.notice = {kind, me_, round_, here.moved, here.entered, here.where, here.elsewhere, verdict};
+  s.notice = {
+      kind,           me_,    round_, here.moved, here.entered, encode(here.position), here.where,
+      here.elsewhere, verdict};
   MPI_Isend(&s.notice, sizeof s.notice, MPI_BYTE, to, watch_tag, comm_, &s.request);
 }
 
@@ -51,6 +54,7 @@ std::optional<Status> Watch::tick(const Here& here) {
     if (!flag) break;
     sending_.pop_front();
   }
+  ask_for_order(here, step);
   if (here.moved != moved_ || here.limit_s <= 0) {
     moved_ = here.moved;
     idle_s_ = 0;
@@ -76,6 +80,28 @@ std::optional<Status> Watch::tick(const Here& here) {
   }
   if (idle_s_ < end_s) return {};
   return verdict(here);
+}
+
+// Ranks of other nodes may be out of order: the one that this rank waits for says where it is, and
+// hears it.  One message, so that waiting long costs no more.
+void Watch::ask_for_order(const Here& here, double step_s) {
+  if (here.moved != moved_ || here.limit_s > 0) {
+    unlimited_s_ = 0;
+    asked_for_order_ = false;
+    return;
+  }
+  if (here.waiting) unlimited_s_ += step_s;
+  const int peer = here.where.peer;
+  if (asked_for_order_ || unlimited_s_ < order_s || peer < 0 || peer == me_) return;
+  send(peer, ask, here);
+  asked_for_order_ = true;
+}
+
+Status Watch::another_way(const Position& here, int me, const Position& there, int other) {
+  const bool in_setup = there.in != SetupCall::none || here.in == SetupCall::none;
+  const Position& p = in_setup ? there : here;
+  return {in_setup ? other : me, static_cast<int16_t>(tide::Kind::mismatch), Fault::another_way, -1,
+          static_cast<int32_t>(p.in)};
 }
 
 void Watch::ask_all(const Here& here) {
@@ -106,6 +132,11 @@ std::optional<Status> Watch::hear(const Here& here) {
       told_ = true;  // its sender tells everybody
       return notice.verdict;
     }
+    if (const Position there = decode_position(notice.position);
+        out_of_order(here.position, there)) {
+      if (notice.kind == ask) send(notice.from, answer, here);
+      return another_way(here.position, me_, there, notice.from);
+    }
     if (notice.kind == ask) {
       const uint64_t mine = std::exchange(round_, notice.round);  // answers carry the asker's
       send(notice.from, answer, here);
@@ -126,15 +157,12 @@ bool Watch::anything_moved() const {
 
 Status Watch::accuse(int rank, const Here& here) const {
   const Heard& h = heard_[static_cast<size_t>(rank)];
-  const bool setup = here.where.phase == Phase::setup;
-  const Phase there = h.last.where.phase;
-  const bool absent = h.any && (setup ? there == Phase::over : h.last.entered < here.where.call);
-  const Fault fault = !h.any                                            ? Fault::silent
-                      : setup && !absent && there != Phase::setup       ? Fault::in_call
-                      : !setup && there == Phase::setup                 ? Fault::in_setup
-                      : absent && h.last.elsewhere.phase != Phase::over ? Fault::elsewhere
-                      : absent                                          ? Fault::not_entered
-                                                                        : Fault::stuck;
+  const bool absent = here.where.phase == Phase::setup ? h.last.where.phase == Phase::over
+                                                       : h.last.entered < here.where.call;
+  const Fault fault = !h.any                                  ? Fault::silent
+                      : !absent                               ? Fault::stuck
+                      : h.last.elsewhere.phase != Phase::over ? Fault::elsewhere
+                                                              : Fault::not_entered;
   return {rank, static_cast<int16_t>(tide::Kind::timeout), fault, -1};
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/position.hpp"
 #include "core/status.hpp"
 #include "core/where.hpp"
 
@@ -29,6 +30,7 @@ class Watch {
     Where where;               // on this communicator
     Where elsewhere;           // the wait of this process on another one, if any
     std::vector<int> missing;  // communicator ranks that it waits for, as far as they are known
+    Position position;         // in the order of operations
     uint64_t moved = 0;        // grows whenever anything moves
     uint64_t entered = 0;      // the last call that it entered
     bool waiting = false;      // the user waits: the clock runs
@@ -46,6 +48,8 @@ class Watch {
   // What has come meanwhile: questions are answered, another's verdict is returned.
   std::optional<Status> hear(const Here& here);
   void tell(const Status& verdict);  // to all others, once
+  // Of two ranks that are out of order: about the one that is in a set-up, if any.
+  static Status another_way(const Position& here, int me, const Position& there, int other);
   // After a verdict of one's own: where each rank was heard to stand, a line each.
   std::vector<std::string> report(const Here& here) const;
 
@@ -53,7 +57,7 @@ class Watch {
   enum Kind : int32_t { ask, answer, alarm };
   struct Notice {
     int32_t kind, from;
-    uint64_t round, moved, entered;
+    uint64_t round, moved, entered, position;
     Where where, elsewhere;
     Status verdict;
   };
@@ -68,6 +72,7 @@ class Watch {
   };
   void send(int to, Kind kind, const Here& here, const Status& verdict = {});
   void ask_all(const Here& here);
+  void ask_for_order(const Here& here, double step_s);
   bool anything_moved() const;
   Status verdict(const Here& here) const;
   Status accuse(int rank, const Here& here) const;
@@ -76,7 +81,8 @@ class Watch {
   int me_ = 0, size_ = 1;
   double last_tick_s_ = 0, idle_s_ = 0, next_ask_s_ = 0;
   uint64_t moved_ = 0, round_ = 0;
-  bool asking_ = false, told_ = false;
+  double unlimited_s_ = 0;  // that nothing has moved, where there is no limit
+  bool asking_ = false, told_ = false, asked_for_order_ = false;
   std::vector<Heard> heard_;
   std::list<Sending> sending_;
 };

@@ -37,7 +37,9 @@ static const char* name(Phase phase) {
 std::string words(const Where& w) {
   if (w.phase == Phase::over) return "in no call of this communicator";
   const std::string peer = w.peer >= 0 ? fmt::format(", waits for rank {}", w.peer) : "";
-  if (w.phase == Phase::setup) return fmt::format("in set-up (step {}){}", w.call, peer);
+  if (w.phase == Phase::setup)
+    return fmt::format("in {} (step {}){}", w.in == SetupCall::none ? "set-up" : name(w.in), w.call,
+                       peer);
   std::string text =
       fmt::format("in {} (call {}): {}", w.reduce ? "a reduce-scatter" : "an all-gather", w.call,
                   name(w.phase));

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/position.hpp"
+
 namespace tide {
 
 enum class Phase : uint8_t {
@@ -28,6 +30,7 @@ struct Where {
   Phase phase = Phase::over;
   uint8_t lane = 0;
   uint8_t reduce = 0;
+  SetupCall in = SetupCall::none;  // of a set-up
 };
 static_assert(sizeof(Where) == 24);
 

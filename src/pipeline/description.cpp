@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/fingerprint.hpp"
+#include "core/agreed_words.hpp"
 
 namespace tide {
 namespace {
@@ -80,17 +80,8 @@ void read_info(MPI_Info info, PipelineDescription& d) {
     d.info.emplace_back("mpi_memory_alloc_kinds", kinds);
 }
 
-struct Words {
-  std::vector<int64_t> value;
-  std::vector<std::string> name;
-  void add(std::string of, int64_t word) {
-    name.push_back(std::move(of));
-    value.push_back(word);
-  }
-};
-
-Words words_of(const PipelineDescription& d) {
-  Words w;
+AgreedWords words_of(const PipelineDescription& d) {
+  AgreedWords w;
   w.add("nlayers", static_cast<int64_t>(d.groups.size()));
   w.add("mode", static_cast<int64_t>(d.shape.mode));
   w.add("prefetch", d.shape.prefetch);
@@ -134,29 +125,7 @@ PipelineDescription read_description(const MPIX_Tide_schedule& s,
 }
 
 void compare_descriptions(Context& context, const PipelineDescription& mine) {
-  struct Digest {
-    uint64_t count, hash;
-  };
-  const Words words = words_of(mine);
-  const size_t count = words.value.size();
-  const Digest digest{count,
-                      hash_words(reinterpret_cast<const uint64_t*>(words.value.data()), count, 0)};
-  const std::vector<Digest> all = context.gather_all(digest);
-  if (std::all_of(all.begin(), all.end(), [&](const Digest& d) {
-        return d.count == all[0].count && d.hash == all[0].hash;
-      }))
-    return;
-  std::vector<int64_t> first(all[0].count);
-  if (context.comm_rank() == 0) first = words.value;
-  context.broadcast(first.data(), first.size() * sizeof(int64_t), 0);
-  context.together([&] {
-    for (size_t i = 0; i < std::min(count, first.size()); i++)
-      if (words.value[i] != first[i])
-        throw Error(Kind::mismatch,
-                    "rank {}: {} is {} but {} on rank 0; pass the same MPIX_Tide_schedule on all "
-                    "ranks",
-                    context.comm_rank(), words.name[i], words.value[i], first[i]);
-  });
+  compare(context, words_of(mine), "pass the same MPIX_Tide_schedule on all ranks");
 }
 
 }  // namespace tide

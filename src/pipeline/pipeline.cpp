@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/agreed_words.hpp"
 #include "core/gate.hpp"
 #include "core/progress.hpp"
 
@@ -14,7 +15,7 @@ namespace tide {
 std::shared_ptr<Pipeline> Pipeline::create(Group& first,
                                            const std::function<PipelineDescription()>& describe) {
   Context& context = first.context();
-  const Context::Setup setup(context, first.limit_s());
+  const Context::Setup setup(context, first.limit_s(), SetupCall::pipeline_create);
   PipelineDescription d;
   context.together([&] { d = describe(); });
   compare_descriptions(context, d);
@@ -50,6 +51,10 @@ void Pipeline::wait_for_stream() {
 }
 
 void Pipeline::check_stream() const {
+  if (stream_ && gpu::capturing(stream_))
+    throw Error(Kind::unsupported,
+                "the stream is being captured into a graph, where a pipeline's storage would not "
+                "move on from run to run; capture calls on groups, or end the capture first");
   if (stream_ && has_memory_ && !storage_.on_device())
     throw Error(
         Kind::unsupported,
@@ -151,7 +156,7 @@ void Pipeline::bind(int which, const void* const* shards, void* const* grad_shar
 void Pipeline::begin(bool no_sync) {
   if (running_)
     throw Error(Kind::request, "a micro-batch is under way; expected is {}", expected());
-  if (!has_memory_ || (no_sync && !shape_.accumulate)) take_memory(no_sync || shape_.accumulate);
+  if (!has_memory_ || (no_sync && !shape_.accumulate)) take_memory(no_sync);
   check_stream();
   running_ = true;
   no_sync_ = no_sync;
@@ -163,9 +168,9 @@ void Pipeline::begin(bool no_sync) {
 }
 
 // Nothing is active between micro-batches, so that slots may move; a stream may still read them.
-void Pipeline::take_memory(bool accumulate) {
+void Pipeline::take_memory(bool no_sync) {
   wait_for_stream();
-  const Context::Setup setup(context(), group().limit_s());
+  const Context::Setup setup(context(), group().limit_s(), SetupCall::pipeline_begin);
   context().together([&] {
     for (size_t l = 0; l < layers_.size(); l++)
       if (!layers_[l].bound)
@@ -174,13 +179,16 @@ void Pipeline::take_memory(bool accumulate) {
                     "MPIX_Tide_pipeline_begin",
                     l);
   });
+  AgreedWords flags;
+  flags.add("flags (MPIX_TIDE_NO_SYNC is 1)", no_sync ? MPIX_TIDE_NO_SYNC : 0);
+  compare(context(), flags, "pass the same flags to MPIX_Tide_pipeline_begin on all ranks");
   has_memory_ = false;
   for (Layer& l : layers_) {
     l.gathers.clear();
     l.gather = nullptr;
     l.reduce.reset();
   }
-  context().together([&] { plan(accumulate); });
+  context().together([&] { plan(no_sync || shape_.accumulate); });
   storage_.allocate(context(), schedule_.slots, info_);
   has_memory_ = true;
 }

@@ -74,7 +74,7 @@ class Pipeline {
   };
   Pipeline() = default;
   void plan(bool accumulate);
-  void take_memory(bool accumulate);
+  void take_memory(bool no_sync);
   void run(const std::vector<Step>& steps, const Reduction& reduction);
   void run(const std::vector<Step>& steps) { run(steps, Reduction()); }
   // On the call's stream, or on the host.

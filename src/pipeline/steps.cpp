@@ -71,6 +71,7 @@ void Pipeline::start_gather(const Step& step) {
     a.wrong = l.wrong;
     request = std::make_unique<Request>(groups_[static_cast<size_t>(step.layer)], a, true);
   }
+  request->mark(no_sync_ ? MPIX_TIDE_NO_SYNC : 0);
   l.gather = request.get();
   start(*request, step.after < 0 ? nullptr : layer(step.after).reduce.get());
 }

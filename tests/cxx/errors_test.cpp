@@ -27,6 +27,16 @@ void expect_words(const tide::Error& error, std::initializer_list<const char*> w
     EXPECT_NE(std::string::npos, std::string(error.what()).find(word)) << error.what();
 }
 
+// Before main, and so before MPI_Init: an exception, where a function of MPI would end the program.
+const std::string before_init = [] {
+  const tide::Param params[] = {tide::param<float>(6, 2)};
+  const MPI_Count first_row[] = {0, 6};
+  return std::string(thrown([&] { tide::Group(MPI_COMM_WORLD, params, first_row); }).what());
+}();
+TEST(CxxErrors, BeforeInit) {
+  EXPECT_NE(std::string::npos, before_init.find("before MPI_Init")) << before_init;
+}
+
 // Two parameters of 6 rows; each rank has buffers of the right size.
 struct Fixture {
   tide::Group group{MPI_COMM_WORLD, {tide::param<float>(6, 2), tide::param<double>(6)}};

@@ -129,6 +129,16 @@ TEST(CxxPipeline, WrongUseIsThrown) {
   Model m(2);
   m.schedule.layer_flags = {0};
   EXPECT_THROW(tide::Pipeline{m.schedule}, tide::Error);  // on all ranks
+  m.schedule.layer_flags = {0, 0, 0};
+  try {
+    tide::Pipeline refused(m.schedule);
+    ADD_FAILURE() << "more flags than layers";
+  } catch (const tide::Error& error) {
+    EXPECT_EQ(MPI_ERR_ARG, error.error_class());
+    EXPECT_NE(std::string::npos,
+              std::string(error.what()).find("layer_flags has 3 elements but layers has 2"))
+        << error.what();
+  }
   m.schedule.layer_flags.clear();
   tide::Pipeline pipeline(m.schedule);
   EXPECT_THROW(pipeline.bind(0, {m.shards[0]}, {m.sums[0]}), tide::Error);

@@ -55,6 +55,7 @@ program pipeline_test
     call check_totals(2 + 3)
     call MPIX_Tide_pipeline_gather(pipeline, 4, nothing, c_null_ptr, ierror)
     call check_class(ierror, MPI_ERR_ARG, 'a layer that there is not')
+    call check(index(MPIX_Tide_error_message(), 'counts parameters and layers from 0') > 0, 'how messages count')
     call MPIX_Tide_pipeline_finish(pipeline, c_null_ptr, ierror)
     call check_class(ierror, MPI_ERR_REQUEST, 'finish without begin')
     call MPIX_Tide_pipeline_free(pipeline, ierror)
@@ -63,6 +64,10 @@ program pipeline_test
   schedule%layer_flags = [0]
   call MPIX_Tide_pipeline_create(schedule, MPI_INFO_NULL%MPI_VAL, pipeline, ierror)
   call check_class(ierror, MPI_ERR_ARG, 'too few flags')
+  schedule%layer_flags = [0, 0, 0, 0]
+  call MPIX_Tide_pipeline_create(schedule, MPI_INFO_NULL, pipeline, ierror)
+  call check_class(ierror, MPI_ERR_ARG, 'too many flags')
+  call check(index(MPIX_Tide_error_message(), 'layer_flags has 4 elements but groups has 3') > 0, 'too many flags: words')
   do l = 1, 3
     call MPIX_Tide_group_free(schedule%groups(l))
   end do

@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   Kind told = Kind::none;
   run_ranks(2, [&](int r) {
     const auto context = Context::of(MPI_COMM_WORLD, 0);
-    const Context::Setup setup(*context, 0);
+    const Context::Setup setup(*context, 0, SetupCall::group_create);
     if (r == 0) {
       other = tell(*context, in, d);
       return;

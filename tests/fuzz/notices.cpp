@@ -18,7 +18,7 @@ using namespace tide;
 namespace {
 
 constexpr int ranks = 3;
-constexpr size_t notice_bytes = 96;
+constexpr size_t notice_bytes = 104;
 
 struct Shared {
   std::array<std::list<std::vector<unsigned char>>, ranks> posts;  // by sender
@@ -26,7 +26,8 @@ struct Shared {
   bool decided = false, over = false;
 };
 
-// A body begins with kind, from; round, moved, entered.  Often these are right and the rest is not.
+// A body begins with kind, from; round, moved, entered, position.  Often these are right and the
+// rest is not.
 void read_post(Input& in, Shared& shared) {
   const auto how = in.take<uint8_t>();
   const int from = how & 1 ? 1 : 2;

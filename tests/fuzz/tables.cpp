@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
       MPIX_Tide_alloc(MPI_COMM_WORLD, 5000, MPI_INFO_NULL, static_cast<void*>(&base));
     {
       const auto context = Context::of(MPI_COMM_WORLD, 0);
-      const Context::Setup setup(*context, 0);
+      const Context::Setup setup(*context, 0, SetupCall::group_create);
       const auto segments = AddressTable::share_tables(*context, shared.entries.size());
       AddressTable table(*context, segments, 0, shared.entries.size());
       r ? publish(*context, segments, bases, shared) : read(*context, table, shared);

@@ -45,7 +45,7 @@ TEST(Device, HostAndDeviceMemoryDoNotMix) {
   std::string report(1 << 14, '\0');
   TIDE_OK(MPIX_Tide_group_report(list.group(), report.data(), report.size(), nullptr));
   EXPECT_NE(std::string::npos, report.find("\"path\": \"cuda-direct\"")) << report;
-  EXPECT_NE(std::string::npos, report.find("\"sm_blocks\": 32")) << report;  // tide_landing_ctas
+  EXPECT_NE(std::string::npos, report.find("\"sm_blocks\": 64")) << report;  // tide_landing_ctas
   shard[0] = host;
   params[0] = static_cast<char*>(host) + full;
   TIDE_OK(MPIX_Tide_allgather(shard, params, list.group()));

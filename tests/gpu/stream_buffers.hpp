@@ -30,11 +30,26 @@ struct Pieces64 {
 class Buffers {
  public:
   Buffers(const List& list, const char* kind) : list_(list) {
-    const size_t bytes = Pieces64::total(list.shard_bytes()) + Pieces64::total(list.full_bytes()) +
-                         Pieces64::total(list.grad_bytes()) + Pieces64::total(list.out_bytes(0));
+    base_ = allocate(list.team(), kind, bytes(list));
+    place(static_cast<char*>(base_));
+  }
+  // In a part of somebody's allocation.
+  Buffers(const List& list, char* at) : list_(list) { place(at); }
+  ~Buffers() {
+    if (base_) TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base_));
+  }
+  static size_t bytes(const List& list) {
+    return Pieces64::total(list.shard_bytes()) + Pieces64::total(list.full_bytes()) +
+           Pieces64::total(list.grad_bytes()) + Pieces64::total(list.out_bytes(0)) + 64;
+  }
+  static void* allocate(const Team& team, const char* kind, size_t bytes) {
     Info info{{"mpi_memory_alloc_kinds", kind}};
-    TIDE_OK(MPIX_Tide_alloc(list.team().comm, static_cast<MPI_Aint>(bytes + 64), info, &base_));
-    char* at = static_cast<char*>(base_);
+    void* base = nullptr;
+    TIDE_OK(MPIX_Tide_alloc(team.comm, static_cast<MPI_Aint>(bytes), info, &base));
+    return base;
+  }
+  void place(char* at) {
+    const List& list = list_;
     for (auto* set : {&shards, &params, &grads, &sums}) {
       const auto sizes = set == &shards   ? list.shard_bytes()
                          : set == &params ? list.full_bytes()
@@ -44,7 +59,6 @@ class Buffers {
       at += (*set)->bytes;
     }
   }
-  ~Buffers() { TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base_)); }
 
   // In the stream's order, after a pause: shards or gradients of this salt.
   void produce_shards(TestStream& stream, uint64_t salt) {

@@ -184,6 +184,11 @@ TEST(StreamPipelines, HostMemoryIsRefused) {
   TIDE_OK(MPIX_Tide_pipeline_bind(pipeline, 0, MPIX_TIDE_INPUTS(shards.list()), sums.list()));
   TestStream stream;
   expect_failure(MPIX_Tide_pipeline_begin(pipeline, 0, stream.handle()), {unsupported});
+  TestGraph graph;  // and capture, with any memory
+  graph.begin(stream);
+  expect_failure(MPIX_Tide_pipeline_begin(pipeline, 0, stream.handle()), {unsupported});
+  EXPECT_NE(std::string::npos, std::string(MPIX_Tide_error_message()).find("captured"));
+  graph.end(stream);
   TIDE_OK(MPIX_Tide_pipeline_free(&pipeline));
 }
 

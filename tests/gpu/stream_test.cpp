@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls in the order of a stream: they see what the stream wrote before them, however late, and
 // what follows sees their results, while the host runs ahead.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 #include "stream_buffers.hpp"
 
 namespace tide_test {
@@ -189,6 +193,52 @@ TEST_P(StreamOrder, ErrorsAreToldOnAllRanks) {
   stream_.synchronize();
   expect_gathered(list_, seen->at.data(), 5, "after an error");
   EXPECT_NE(MPI_SUCCESS, async());  // the first one stays
+}
+
+int mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<int>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+// Two groups on parts of one allocation that begin at no boundary of anything; groups that come and
+// go on the same memory leave nothing behind.
+TEST_P(StreamOrder, PartsOfOneAllocation) {
+  constexpr size_t odd = 2050;
+  const List one(world(), {param(64, 33), param(5, 3)}), two(world(), {param(17, 9)});
+  const size_t first = odd, second = odd + Buffers::bytes(one) + 2;
+  void* base = Buffers::allocate(world(), GetParam(), second + Buffers::bytes(two));
+  {
+    Buffers a(one, static_cast<char*>(base) + first), b(two, static_cast<char*>(base) + second);
+    ReduceOptions options;
+    options.seed = 5;
+    const auto gather = [&](Buffers& of, const List& list) {
+      TIDE_OK(MPIX_Tide_allgather_enqueue(of.shards_in(), of.params->at.data(), list.group(),
+                                          stream_.handle()));
+      return of.see_params(stream_);
+    };
+    a.produce_shards(stream_, 1);
+    b.produce_shards(stream_, 2);
+    const auto* seen_a = gather(a, one);
+    const auto* seen_b = gather(b, two);
+    a.produce_grads(stream_, options);
+    TIDE_OK(MPIX_Tide_reduce_scatter_enqueue(a.grads_in(), a.sums->at.data(), 0, MPIX_TIDE_SUM, 1.0,
+                                             one.group(), stream_.handle()));
+    const auto* sums = a.see_sums(stream_);
+    stream_.synchronize();
+    expect_gathered(one, seen_a->at.data(), 1, "in a part");
+    expect_gathered(two, seen_b->at.data(), 2, "in another part");
+    expect_reduced(one, sums->at.data(), options, "in a part");
+    int before = 0;
+    for (int k = 0; k < 60; k++) {
+      const List again(world(), {param(17, 9)});
+      const auto* seen = gather(b, again);
+      stream_.synchronize();
+      if (k == 0 || k == 59) expect_gathered(again, seen->at.data(), 2, "of a group that goes");
+      if (k == 20) before = mappings();
+    }
+    EXPECT_LE(mappings(), before + 8);
+  }
+  TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base));
 }
 
 }  // namespace

@@ -82,5 +82,37 @@ TEST(StreamTimeout, EveryCommunicatorsStreamGoesOn) {
   expect_usable(world());
 }
 
+// A graph's calls too, also those of runs that begin when the communicator has been given up.
+TEST(StreamTimeout, GraphsGoOn) {
+  if (world().size < 2) GTEST_SKIP();
+  Comm comm(dup(MPI_COMM_WORLD));
+  Info one_second{{"tide_timeout", "1"}};
+  Operation a(team_of(comm), Collective::gather, {param(64, 33)}, {}, one_second);
+  TestStream stream;
+  TestGraph graph;
+  Stopped stopped(world().size - 1);
+  a.write(1);
+  graph.begin(stream);
+  TIDE_OK(MPIX_Tide_allgather_enqueue(a.in(), a.out(), a.list.group(), stream.handle()));
+  graph.end(stream);
+  graph.launch(stream);
+  stream.synchronize();
+  a.expect_result("before");
+  stopped.stop_here();
+  if (!stopped.me()) {
+    const double begun_s = now_s();
+    for (int k = 0; k < 3; k++) graph.launch(stream);
+    stream.synchronize();
+    EXPECT_LT(now_s() - begun_s, timeout_bound_s());
+    int code = MPI_SUCCESS, kind = 0;
+    TIDE_OK(MPIX_Tide_group_async_error(a.list.group(), &code));
+    TIDE_OK(MPIX_Tide_error_kind(code, &kind));
+    EXPECT_EQ(MPIX_TIDE_ERR_TIMEOUT, kind) << MPIX_Tide_error_message();
+    stopped.resume();
+  }
+  sync(world());
+  expect_usable(world());
+}
+
 }  // namespace
 }  // namespace tide_test

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of the test's, on a GPU or emulated: copies in its order, and pauses.
+// A stream of the test's, on a GPU or emulated: copies in its order, and pauses; and graphs.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +26,9 @@ namespace tide_test {
 
 class TestStream {
  public:
-  TestStream() : stream_{[this](std::function<void()> work) { submit(std::move(work)); }} {}
+  TestStream() {
+    stream_.submit = [this](std::function<void()> work) { submit(std::move(work)); };
+  }
   ~TestStream() {
     submit([this] { end_ = true; });
     thread_.join();
@@ -40,7 +44,9 @@ class TestStream {
   }
 
  private:
+  friend class TestGraph;
   void submit(std::function<void()> work) {
+    if (stream_.capture) return stream_.capture->work.push_back(std::move(work));
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(work));
     more_.notify_one();
@@ -65,6 +71,19 @@ class TestStream {
   bool busy_ = false, end_ = false;
   tide::gpu::EmulatedStream stream_;
   std::thread thread_{[this] { run(); }};
+};
+
+// What a stream is given between begin and end, to be run any number of times.
+class TestGraph {
+ public:
+  void begin(TestStream& stream) { stream.stream_.capture = &graph_; }
+  void end(TestStream& stream) { stream.stream_.capture = nullptr; }
+  void launch(TestStream& stream) {
+    for (const auto& work : graph_.work) stream.submit(work);
+  }
+
+ private:
+  tide::gpu::EmulatedGraph graph_;
 };
 
 #else
@@ -93,7 +112,30 @@ class TestStream {
   void synchronize() { cudaStreamSynchronize(stream_); }
 
  private:
+  friend class TestGraph;
   cudaStream_t stream_ = nullptr;
+};
+
+class TestGraph {
+ public:
+  ~TestGraph() {
+    if (exec_) cudaGraphExecDestroy(exec_);
+  }
+  void begin(TestStream& stream) {
+    cudaStreamBeginCapture(stream.stream_, cudaStreamCaptureModeGlobal);
+  }
+  void end(TestStream& stream) {
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaSuccess, cudaStreamEndCapture(stream.stream_, &graph));
+    EXPECT_EQ(cudaSuccess, cudaGraphInstantiate(&exec_, graph, 0));
+    cudaGraphDestroy(graph);
+  }
+  void launch(TestStream& stream) {
+    EXPECT_EQ(cudaSuccess, cudaGraphLaunch(exec_, stream.stream_));
+  }
+
+ private:
+  cudaGraphExec_t exec_ = nullptr;
 };
 
 #endif

@@ -3,6 +3,7 @@
 // Arguments that differ between ranks: the same error on all, naming rank and field, and the
 // communicator stays usable. Two or more ranks, any map.
 #include <cstdlib>
+#include <limits>
 
 #include "list.hpp"
 
@@ -140,6 +141,13 @@ TEST_F(MismatchInCall, Operation) {
   expect_recovered();
 }
 
+TEST_F(MismatchInCall, ScaleOfOneRankIsInfinite) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  expect_failure_on_all(world(), reduce(MPIX_TIDE_FP32, MPIX_TIDE_SUM, differs() ? infinite : 1.0),
+                        {arg}, {"rank 1", "scale is NaN or infinite"});
+  expect_recovered();
+}
+
 TEST_F(MismatchInCall, Accumulate) {
   grads_.fill(0);
   sums_.fill(0);
@@ -192,6 +200,53 @@ TEST_F(MismatchInCall, OtherGroupOfOneCommunicator) {
   expect_failure_on_all(world(), code, {mismatch});
   check_allgather(other);
   expect_recovered();
+}
+
+// Collectives that are no numbered calls: another one on one rank.
+TEST(MismatchOfSetUps, AreNamedAndTheCommunicatorGoesOn) {
+  const MPIX_Tide_param p = param(9, 5);
+  const auto norm2 = [] {
+    double norm = -1;
+    return MPIX_Tide_norm2(MPI_COMM_WORLD, 0, nullptr, nullptr, 0, &norm);
+  };
+  const auto load = [] {
+    return MPIX_Tide_load(MPI_COMM_WORLD, "none", 0, nullptr, nullptr, 0, nullptr, MPI_INFO_NULL);
+  };
+  const auto create = [&] {
+    MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+    return MPIX_Tide_group_create(MPI_COMM_WORLD, 1, &p, MPI_INFO_NULL, &group);
+  };
+  const auto alloc = [] {
+    void* base = nullptr;
+    return MPIX_Tide_alloc(MPI_COMM_WORLD, 4096, MPI_INFO_NULL, &base);
+  };
+  expect_failure_on_all(world(), differs() ? load() : norm2(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_load", "rank 0 in MPIX_Tide_norm2"});
+  expect_failure_on_all(world(), differs() ? norm2() : create(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_norm2", "rank 0 in MPIX_Tide_group_create"});
+  expect_failure_on_all(world(), differs() ? create() : alloc(), {mismatch},
+                        {"rank 1 is in MPIX_Tide_group_create", "rank 0 in MPIX_Tide_alloc"});
+  expect_usable(world());
+}
+
+// A call on some ranks, something else on one: no time limit is needed.  What has begun cannot be
+// taken back, so that this communicator is over.
+TEST(MismatchOfSetUps, AgainstACallEndTheCommunicator) {
+  Comm comm(dup(MPI_COMM_WORLD));
+  const Team team = team_of(comm);
+  List list(team, {param(9, 2)});
+  Pieces shards(team, Memory::tide, list.shard_bytes()),
+      full(team, Memory::tide, list.full_bytes());
+  const auto gather = [&] {
+    return MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards.list()), full.list(), list.group());
+  };
+  TIDE_OK(gather());
+  double norm = -1;
+  const int code = differs() ? MPIX_Tide_norm2(comm, 0, nullptr, nullptr, 0, &norm) : gather();
+  expect_failure_on_all(team, code, {mismatch},
+                        {"rank 1: is in MPIX_Tide_norm2", "in another call", "same order"});
+  expect_failure_on_all(team, gather(), {mismatch}, {"cannot be used any more"});
+  expect_usable(world());
 }
 
 }  // namespace

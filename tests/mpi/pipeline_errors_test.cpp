@@ -116,6 +116,41 @@ TEST_F(PipelineErrors, RanksThatDiffer) {
   m.refused({mismatch}, {me, "layer 0: number of its group"});
   if (odd) m.schedule.mode = 9;  // one rank alone is wrong
   m.refused({arg}, {me, "mode is 9"});
+  m.schedule.mode = 0;
+  if (odd) m.groups[0] = MPIX_TIDE_GROUP_NULL;
+  m.refused({arg}, {me, "layer 0: groups[0] is not a live group"});
+  if (odd) m.schedule.nlayers = 0;  // nothing names a communicator; there is only one with groups
+  m.refused({arg}, {me, "nlayers is 0"});
+}
+
+TEST_F(PipelineErrors, FlagsThatDiffer) {
+  if (world().size == 1) GTEST_SKIP();
+  const Comm comm(dup(MPI_COMM_WORLD));
+  const Team team = team_of(comm);
+  const bool odd = team.rank == team.size - 1;
+  const std::string me = "rank " + std::to_string(team.size - 1);
+  Training t(team, Plan());
+  t.new_shards();
+  expect_failure_on_all(team, t.begin(odd), {mismatch}, {me, "flags"});  // takes memory
+  t.micro_batch(true);
+  t.micro_batch();
+  // Nothing is exchanged in begin any more: the first gather tells.
+  void* list[8] = {};
+  t.new_shards();
+  TIDE_OK(t.begin(!odd));
+  expect_failure_on_all(team, MPIX_Tide_pipeline_gather(t.pipeline, 0, list, nullptr), {mismatch},
+                        {me, "flags", "MPIX_TIDE_NO_SYNC"});
+  expect_failure(MPIX_Tide_pipeline_finish(t.pipeline, nullptr), {mismatch}, {"flags"});
+  t.micro_batch();
+  // Memory of accumulated gradients on one rank, gathers on the others.
+  Training plain(team, Plan());
+  plain.micro_batch();
+  plain.new_shards();
+  int code = plain.begin(odd);
+  if (code == MPI_SUCCESS) code = MPIX_Tide_pipeline_gather(plain.pipeline, 0, list, nullptr);
+  expect_failure_on_all(
+      team, code, {mismatch},
+      {me + ": is in MPIX_Tide_pipeline_begin", "MPIX_TIDE_NO_SYNC", "same order"});
 }
 
 TEST_F(PipelineErrors, CallsThatAreNotDue) {

@@ -261,6 +261,8 @@ TEST(ReplicaSumErrors, WrongArgumentsFailOnAllReplicas) {
     refused([&](bool w) { return call(good, w ? int{MPIX_TIDE_UINT8} : 0, MPIX_TIDE_SUM, 1.0); },
             {arg}, {"dtype"});
     refused([&](bool w) { return call(good, 0, MPIX_TIDE_SUM, w ? nan : 1.0); }, {arg}, {"scale"});
+    refused([&](bool w) { return call(good, 0, MPIX_TIDE_SUM, w ? HUGE_VAL : 1.0); }, {arg},
+            {"scale", "finite"});
     refused([&](bool w) { return call(w ? nullptr : good, 0, MPIX_TIDE_SUM, 1.0); }, {buffer});
     refused(
         [&](bool w) {
@@ -315,6 +317,20 @@ TEST(ReplicaSumErrors, DifferentCallsAreAMismatchOnAll) {
     TIDE_OK(call(other, 0, MPIX_TIDE_SUM, 1.0));
     c.check("the other group");
   }
+}
+
+// As many rows on every replica, but others: sums of parameters that are not the same.
+TEST(ReplicaSumErrors, OtherRowsOfEqualCount) {
+  if (world().size == 1) GTEST_SKIP() << "for several ranks";
+  List list(world(), {param(4 * world().size, 2, MPIX_TIDE_FP32)});
+  Pieces rows(world(), Memory::tide, list.shard_bytes());
+  rows.fill(0);
+  expect_failure_on_all(
+      world(),
+      MPIX_Tide_replica_allreduce(rows.list(), 0, MPIX_TIDE_SUM, 1.0, list.group(), MPI_COMM_WORLD),
+      {mismatch},
+      {"rank 1", "parameter 0", "first row is 4 but 0 on rank 0", "MPIX_Tide_comm_grid"});
+  expect_usable(world());
 }
 
 TEST(ReplicaSumErrors, LocalOnes) {

@@ -6,6 +6,7 @@ safetensors_test.py MPIEXEC FLAG PROGRAM
 """
 
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -36,8 +37,35 @@ def run(ranks, what, path):
     subprocess.run([mpiexec, flag, str(ranks), program, what, str(path)], check=True, timeout=50)
 
 
+# What safetensors.torch knows of the format's types, with the bytes of an element.
+TORCH = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "F16": 2, "BF16": 2, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+
+
+def check_rules(data):
+    """The rules of the format, which readers other than the package rely on.  safetensors.torch maps the file and takes each
+    tensor as a slice of it that is viewed as the type, so that places must be multiples of the element."""
+
+    def once(pairs):
+        assert len(dict(pairs)) == len(pairs), "a key stands twice"
+        return dict(pairs)
+
+    start = 8 + int.from_bytes(data[:8], "little")
+    assert start <= 100_000_000 and data[8:9] == b"{" and start % 8 == 0, start
+    header = json.loads(data[8:start].decode("utf-8"), object_pairs_hook=once)
+    assert all(isinstance(v, str) for v in header.pop("__metadata__").values())
+    end = 0
+    for name, tensor in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        assert set(tensor) == {"dtype", "shape", "data_offsets"}, (name, tensor)
+        begin, after = tensor["data_offsets"]
+        assert begin == end and after - begin == TORCH[tensor["dtype"]] * math.prod(tensor["shape"]), (name, tensor)
+        assert (start + begin) % TORCH[tensor["dtype"]] == 0, (name, tensor)
+        end = after
+    assert start + end == len(data), "there is more behind the last tensor"
+
+
 def check(path):
     data = path.read_bytes()
+    check_rules(data)
     tensors = dict(deserialize(data))
     assert set(tensors) == set(SHAPES), tensors.keys()
     metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]

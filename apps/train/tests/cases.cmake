@@ -57,6 +57,26 @@ function(expect_shares)
   endforeach()
 endfunction()
 
+# The parts of a step's time: as many models, all parts from 0 on and the first of them not; gnuplot takes the script.
+function(expect_times out models)
+  file(STRINGS ${WORK}/${out}.time.csv lines)
+  list(LENGTH lines count)
+  math(EXPR count "${count} - 1")
+  list(GET lines 0 head)
+  list(GET lines 1 parts)
+  if(NOT count EQUAL models OR NOT head MATCHES "^model,computation_ms,gathers_ms,reductions_ms,"
+      OR NOT parts MATCHES "^[a-z]+(,[0-9.e-]+)+$" OR parts MATCHES "^[a-z]+,(0,|-)|,-")
+    message(FATAL_ERROR "${out}.time.csv: ${lines}")
+  endif()
+  find_program(gnuplot gnuplot)
+  if(gnuplot)
+    execute_process(COMMAND ${gnuplot} ${out}.time.gp WORKING_DIRECTORY ${WORK} RESULT_VARIABLE code ERROR_VARIABLE problem)
+    if(code OR problem OR NOT EXISTS ${WORK}/${out}.time.png)
+      message(FATAL_ERROR "gnuplot ${out}.time.gp: ${problem}")
+    endif()
+  endif()
+endfunction()
+
 # Both models learn, and end within 2 %.
 function(case_compare)
   foreach(extra "" --node-shared)
@@ -74,8 +94,10 @@ function(case_compare)
   if(NOT after LESS 0.1 OR NOT after LESS before)
     message(FATAL_ERROR "no learning: validation loss ${before} -> ${after}")
   endif()
-  train(1 ${shape} --vars STILL --epochs 1 --activation gelu)  # no time axis, one rank, one field
+  list(REMOVE_ITEM shape --no-plot)
+  train(1 ${shape} --vars STILL --epochs 1 --activation gelu --out drawn)  # no time axis, one rank, one field
   expect_success()
+  expect_times(drawn 2)
   train(3 ${small} --steps 5 --batch 2 --activation tanh)  # a rank without a sample
   expect_success()
   train(3 ${small} --steps 1 --batch 2)  # the gradients that are compared before cost as much as the training
@@ -315,6 +337,7 @@ function(case_refused)
   refuse("different dimensions" ${shape} --vars WARM,STILL)
   refuse("--nonsense" ${small} --nonsense)
   refuse("--batch" ${small} --batch 0)
+  refuse("--steps: Value -3 not in range .*1 to 1073741824" ${small} --steps -3)
   refuse("cannot write 'none/x.csv'.*check --out" ${small} --epochs 1 --out none/x)
   expect_no_text("epoch")
   refuse("cannot write 'none/x'.*check --checkpoint" ${small} --epochs 1 --checkpoint none/x)

@@ -237,7 +237,9 @@ class Group {
 
   static std::string wrong_rows(MPI_Comm comm, std::size_t params, std::size_t rows) {
     int ranks = 0;
-    if (comm == MPI_COMM_NULL) return {};  // the call says so
+    int begun = 0;
+    MPI_Initialized(&begun);
+    if (comm == MPI_COMM_NULL || !begun || detail::finalized()) return {};  // the call says so
     MPI_Comm_size(comm, &ranks);
     const std::size_t want = params * (static_cast<std::size_t>(ranks) + 1);
     if (rows == want) return {};

@@ -74,8 +74,15 @@ class Pipeline {
     std::vector<MPIX_Tide_group> groups;
     for (const Group& group : s.layers) groups.push_back(group.handle());
     std::vector<int> flags = s.layer_flags;
-    if (!flags.empty()) flags.resize(groups.size(), -1);  // too few: refused on all ranks
-    const int none = 0;                                   // an empty list has an address
+    if (!flags.empty() && flags.size() != groups.size()) {  // refused on all ranks
+      PMPIX_Tide_next_wrong(
+          MPI_ERR_ARG,
+          ("layer_flags has " + std::to_string(flags.size()) + " elements but layers has " +
+           std::to_string(groups.size()) + "; pass one for each layer, or none")
+              .c_str());
+      flags.resize(groups.size());
+    }
+    const int none = 0;  // an empty list has an address
     const auto address = [&](const std::optional<std::vector<int>>& list) {
       return !list ? nullptr : list->empty() ? &none : list->data();
     };

@@ -166,6 +166,7 @@ void Program::make_graph() {
 }
 
 std::shared_ptr<Program> Stream::copies(const std::vector<CopyCall>& calls) {
+  const DuringCapture during;
   auto program = std::make_shared<Program>(state_->device, state_->stream);
   program->copies = calls;
   if (!puts_off) {
@@ -201,6 +202,7 @@ void make_up() {
 }
 
 std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
+  const DuringCapture during;
   std::vector<LandingPiece> all;
   std::vector<void*> dst;
   std::vector<Tile> tiles;
@@ -224,6 +226,7 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
 
 std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
                                          const std::vector<int>& groups) {
+  const DuringCapture during;
   std::vector<SumPiece> all;
   std::vector<const void*> rows;
   std::vector<Tile> tiles;
@@ -253,6 +256,7 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
 }
 
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas) {
+  const DuringCapture during;
   if (const cudaGraphExec_t graph = program.launch)
     check(cudaGraphLaunch(graph, state_->stream), "cudaGraphLaunch");
   else
@@ -285,13 +289,17 @@ void Stream::follow(Stream& other) {
 
 // An event that stands for a later mark is behind this one.
 bool Stream::reached(uint64_t mark) {
+  const DuringCapture during;
   const cudaError_t code = cudaEventQuery(state_->events[mark % state_->events.size()]);
   if (code == cudaErrorNotReady) return false;
   check(code, "work on the device");
   return true;
 }
 
-void Stream::drain() { check(cudaStreamSynchronize(state_->stream), "work on the device"); }
+void Stream::drain() {
+  const DuringCapture during;
+  check(cudaStreamSynchronize(state_->stream), "work on the device");
+}
 
 void* Stream::native() const { return state_->stream; }
 
@@ -308,10 +316,44 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
       "cuStreamWaitValue32");
 }
 
+// The legacy default stream cannot be captured, and may not be asked during a capture.
 bool capturing(UserStream stream) {
+  if (!stream) return false;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
   return status != cudaStreamCaptureStatusNone;
+}
+
+void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  const auto asked = static_cast<cudaStream_t>(stream);
+#if CUDART_VERSION >= 13000
+  check(cudaStreamGetCaptureInfo(asked, &status, nullptr, &graph, nullptr, nullptr, nullptr),
+        "cudaStreamGetCaptureInfo");
+#else
+  check(cudaStreamGetCaptureInfo_v2(asked, &status, nullptr, &graph, nullptr, nullptr),
+        "cudaStreamGetCaptureInfo");
+#endif
+  auto keeper = std::make_unique<std::shared_ptr<void>>(std::move(kept));
+  cudaUserObject_t object = nullptr;
+  check(cudaUserObjectCreate(
+            &object, keeper.get(), [](void* at) { delete static_cast<std::shared_ptr<void>*>(at); },
+            1, cudaUserObjectNoDestructorSync),
+        "cudaUserObjectCreate");
+  static_cast<void>(keeper.release());
+  check(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove),
+        "cudaGraphRetainUserObject");
+}
+
+DuringCapture::DuringCapture() {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  before_ = mode;
+}
+DuringCapture::~DuringCapture() {
+  auto mode = static_cast<cudaStreamCaptureMode>(before_);
+  cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
 void zero(UserStream stream, void* at, size_t bytes) {

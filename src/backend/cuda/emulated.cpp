@@ -116,6 +116,10 @@ std::unique_ptr<Memory> Memory::create(int device, size_t bytes) {
 }
 
 std::unique_ptr<Memory> Memory::attach(int device, size_t mapped_bytes, int fd) {
+  if (std::getenv("TIDE_EMULATED_APART")) {
+    close(fd);
+    throw Error(Kind::device, "TIDE_EMULATED_APART: a device that reaches no other");
+  }
   std::unique_ptr<Memory> memory(new Memory);
   memory->fd_ = fd;
   memory->device_ = device;
@@ -288,7 +292,15 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
   });
 }
 
-bool capturing(UserStream) { return false; }
+static EmulatedGraph* graph_of(UserStream stream) {
+  return stream ? static_cast<EmulatedStream*>(stream)->capture : nullptr;
+}
+bool capturing(UserStream stream) { return graph_of(stream) != nullptr; }
+void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
+  graph_of(stream)->kept.push_back(std::move(kept));
+}
+DuringCapture::DuringCapture() = default;
+DuringCapture::~DuringCapture() = default;
 
 void zero(UserStream stream, void* at, size_t bytes) {
   submit(stream, [=] {

@@ -135,7 +135,22 @@ using UserStream = void*;
 void write_after(UserStream stream, uint32_t* word, uint32_t value);
 // The stream goes on once *word >= value (in the cyclic order of unsigned numbers).
 void hold_until(UserStream stream, const uint32_t* word, uint32_t value);
-bool capturing(UserStream stream);
+bool capturing(UserStream stream);  // into a graph
+// `kept` lives as long as the graph that `stream` is being captured into, and all that is made of
+// it; a thread of the driver's, which may not call it, lets it go.
+void keep_with_graph(UserStream stream, std::shared_ptr<void> kept);
+// Lets this thread make the calls that a capture forbids to all threads, which are harmless on
+// streams of one's own.
+class DuringCapture {
+ public:
+  DuringCapture();
+  ~DuringCapture();
+  DuringCapture(const DuringCapture&) = delete;
+  DuringCapture& operator=(const DuringCapture&) = delete;
+
+ private:
+  [[maybe_unused]] int before_ = 0;
+};
 // Zeroes device memory in the order of the stream; null: at once.
 void zero(UserStream stream, void* at, size_t bytes);
 

@@ -181,29 +181,44 @@ struct Adder {
   const Arithmetic& arithmetic;
   Acc divisor, factor;
 
-  // elements [at, at + n), n a constant; wide_store: the output takes vectors
-  template <int n>
-  __device__ void add(uint64_t at) const {
-    Acc total[n];
+  // Elements [at, at + n) and as many behind each multiple of `step` elements from there, `live`
+  // times, at most `ahead`: a thread has that many loads of a row under way at once.
+  template <int n, int ahead>
+  __device__ void add(uint64_t at, uint64_t step, int live) const {
+    Acc total[ahead][n], group[ahead][n];
 #pragma unroll
-    for (int k = 0; k < n; k++)
-      total[k] = piece.base ? get<Acc>(static_cast<const Acc*>(piece.base) + at + k) : Acc(-0.0);
+    for (int u = 0; u < ahead; u++)
+#pragma unroll
+      for (int k = 0; k < n; k++)
+        total[u][k] = piece.base && u < live
+                          ? get<Acc>(static_cast<const Acc*>(piece.base) + at + u * step + k)
+                          : Acc(-0.0);
     int r = 0;
     for (int g = 0; g < program.group_count; g++) {
       const int end = r + program.groups[g];
       if (r == end) continue;
-      Acc group[n];
-      load<n>(rows[r++], at, group);
-#pragma unroll 4
+      load<n, ahead>(rows[r++], at, step, live, group);
+#pragma unroll 1
       for (; r < end; r++) {
-        Acc row[n];
-        load<n>(rows[r], at, row);
+        Acc row[ahead][n];
+        load<n, ahead>(rows[r], at, step, live, row);
 #pragma unroll
-        for (int k = 0; k < n; k++) group[k] = group[k] + row[k];
+        for (int u = 0; u < ahead; u++)
+#pragma unroll
+          for (int k = 0; k < n; k++) group[u][k] = group[u][k] + row[u][k];
       }
 #pragma unroll
-      for (int k = 0; k < n; k++) total[k] = total[k] + group[k];
+      for (int u = 0; u < ahead; u++)
+#pragma unroll
+        for (int k = 0; k < n; k++) total[u][k] = total[u][k] + group[u][k];
     }
+#pragma unroll
+    for (int u = 0; u < ahead; u++)
+      if (u < live) finish<n>(at + u * step, total[u]);
+  }
+
+  template <int n>
+  __device__ void finish(uint64_t at, Acc (&total)[n]) const {
     if (!piece.final) return put_all<n>(static_cast<Acc*>(piece.dst) + at, total, piece.wide);
     auto* to = static_cast<Out*>(piece.dst) + at;
     Out out[n];
@@ -219,6 +234,13 @@ struct Adder {
 #pragma unroll
     for (int k = 0; k < n; k++) out[k] = Rounded<Out>::of(total[k]);
     put_all<n>(to, out, piece.wide);
+  }
+
+  template <int n, int ahead>
+  __device__ void load(const void* row, uint64_t at, uint64_t step, int live,
+                       Acc (&to)[ahead][n]) const {
+#pragma unroll
+    for (int u = 0; u < ahead; u++) load<n>(u < live ? row : nullptr, at + u * step, to[u]);
   }
 
   template <int n>
@@ -255,18 +277,22 @@ __global__ void __launch_bounds__(threads)
   if (!piece.vectors) {
     const uint64_t first = tile.index * sum_tile_elems;
     const uint64_t end = min(first + sum_tile_elems, piece.elems);
-    for (uint64_t i = first + threadIdx.x; i < end; i += threads) adder.template add<1>(i);
+    for (uint64_t i = first + threadIdx.x; i < end; i += threads) adder.template add<1, 1>(i, 0, 1);
     return;
   }
   const uint64_t head = min(uint64_t{piece.head}, piece.elems);
   const uint64_t vectors = (piece.elems - head) / n, step = sum_tile_elems / n;
   const uint64_t first = tile.index * step;
-  const bool last = first + step >= vectors;
-  for (uint64_t i = first + threadIdx.x; i < min(first + step, vectors); i += threads)
-    adder.template add<n>(head + i * n);
-  if (tile.index == 0 && threadIdx.x < head) adder.template add<1>(threadIdx.x);
+  const uint64_t end = min(first + step, vectors);
+  constexpr int ahead = 4;
+  for (uint64_t i = first + threadIdx.x; i < end; i += ahead * threads) {
+    const int live = static_cast<int>(min(uint64_t{ahead}, (end - i + threads - 1) / threads));
+    adder.template add<n, ahead>(head + i * n, uint64_t{threads} * n, live);
+  }
+  if (tile.index == 0 && threadIdx.x < head) adder.template add<1, 1>(threadIdx.x, 0, 1);
   const uint64_t tail = head + vectors * n;
-  if (last && tail + threadIdx.x < piece.elems) adder.template add<1>(tail + threadIdx.x);
+  if (first + step >= vectors && tail + threadIdx.x < piece.elems)
+    adder.template add<1, 1>(tail + threadIdx.x, 0, 1);
 }
 
 using SumKernel = void (*)(SumProgram, Arithmetic, size_t);

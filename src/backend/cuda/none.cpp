@@ -47,6 +47,9 @@ void make_up() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
 void hold_until(UserStream, const uint32_t*, uint32_t) { refuse(); }
 bool capturing(UserStream) { return false; }
+void keep_with_graph(UserStream, std::shared_ptr<void>) { refuse(); }
+DuringCapture::DuringCapture() = default;
+DuringCapture::~DuringCapture() = default;
 void zero(UserStream, void*, size_t) { refuse(); }
 
 }  // namespace tide::gpu

@@ -8,12 +8,13 @@ namespace {
 constexpr uint64_t raised = uint64_t{1} << 63;
 
 uint64_t encode(const Status& s) {
-  return raised | static_cast<uint64_t>(s.fault) << 40 |
+  return raised | static_cast<uint64_t>(static_cast<uint8_t>(s.value)) << 48 |
+         static_cast<uint64_t>(static_cast<uint8_t>(s.fault)) << 40 |
          static_cast<uint64_t>(static_cast<uint8_t>(s.kind)) << 32 | static_cast<uint32_t>(s.rank);
 }
 Status decode(uint64_t word) {
   return {static_cast<int32_t>(word & 0xffffffff), static_cast<int16_t>(word >> 32 & 0xff),
-          static_cast<Fault>(word >> 40 & 0xff), -1};
+          static_cast<Fault>(word >> 40 & 0xff), -1, static_cast<int32_t>(word >> 48 & 0xff)};
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ struct alignas(64) ExitLine {
 struct alignas(64) AlarmLine {  // the communicator is given up; 0: it is not.  See alarm()
   std::atomic<uint64_t> word;
 };
+struct alignas(64) PositionLine {  // of core/position.hpp, written by its owner
+  std::atomic<uint64_t> word;
+};
 struct alignas(64) SignalRow {  // written by one local rank
   std::atomic<uint64_t> value[index_count];
 };
@@ -47,6 +50,7 @@ struct ControlBlock {
   OutcomeLine end[slot_count];      // of the whole call, where a transfer could fail
   ExitLine exit[slot_count];
   AlarmLine alarm;
+  PositionLine position;
   SignalRow* row(int slot, int sender, int local_size) {
     return reinterpret_cast<SignalRow*>(this + 1) + static_cast<size_t>(slot) * local_size + sender;
   }
@@ -79,7 +83,7 @@ class Node {  // a rank's view of its node; the blocks are mapped by their owner
   }
 
   // Gives the communicator up, on this node: the first cause stays and is returned.  Status without
-  // a parameter.
+  // a parameter, its value in a byte.
   Status raise_alarm(const Status& cause) const;
   // The cause, once a rank of the node has given up.  One load.
   bool alarm(Status& cause) const;

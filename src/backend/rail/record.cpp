@@ -20,6 +20,10 @@ static std::string op_name(int op) {
   return name;
 }
 
+static std::string flags_name(int flags) {
+  return flags == MPIX_TIDE_NO_SYNC ? "MPIX_TIDE_NO_SYNC" : fmt::format("{}", flags);
+}
+
 bool Fields::operator==(const Fields& other) const {
   return std::memcmp(this, &other, sizeof *this) == 0;
 }
@@ -45,6 +49,8 @@ std::string difference(const EntryRecord& r) {
   if (a.group != b.group)
     return tell("uses group number", a.group,
                 fmt::format("{} (numbered in order of creation on the communicator)", b.group));
+  if (a.op != b.op && !a.reduce)  // of a pipeline
+    return tell("began a micro-batch with flags", flags_name(a.op), flags_name(b.op));
   if (a.op != b.op) return tell("op is", op_name(a.op), op_name(b.op));
   if (a.out_dtype != b.out_dtype)
     return tell("out_dtype is", dtype_name(a.out_dtype), dtype_name(b.out_dtype));
