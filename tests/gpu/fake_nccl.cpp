@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with NCCL's names for emulated devices, as strict as NCCL where that is known: counters
 // as signals, sources in a window, one order for all that a communicator is given, whatever stream
-// it is on, puts that are complete here before they are there, and an abort that does not return
+// it is on, puts that are there only after a wait, and an abort that does not return
 // while something is pending.  Environment:
 //   FAKE_NCCL_VERSION=n        FAKE_NCCL_NULL_WINDOWS=1         FAKE_NCCL_LOST_PEER=1
 //   FAKE_NCCL_FAIL_INIT=rank   FAKE_NCCL_FAIL_REGISTER=rank:window number (of the communicator)
@@ -19,15 +19,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "backend/cuda/emulated.hpp"
 
-constexpr int most_ranks = 16, most_windows = 64;
+constexpr int most_ranks = 16, most_windows = 64, most_puts = 1 << 15;
 enum { success = 0, system_error = 2, invalid_argument = 4, invalid_usage = 5, remote_error = 6 };
 
 struct Board {  // shared by the ranks of a communicator
@@ -36,6 +34,10 @@ struct Board {  // shared by the ranks of a communicator
   uintptr_t base[most_windows][most_ranks];
   size_t bytes[most_windows][most_ranks];
   std::atomic<uint64_t> signals[most_ranks][most_ranks];  // [to][from]
+  struct {
+    int window;
+    size_t offset, count;
+  } puts[most_ranks][most_ranks][most_puts];  // by number of the signal
 };
 
 static int number(const char* name, int otherwise) {
@@ -48,52 +50,20 @@ static void meet(std::atomic<int>& counter, int ranks) {
 
 struct ncclWindow_vidmem {
   int index;
+  char *base, *shadow;  // puts go to the shadow, a wait brings them to the window
 };
-// What is on its way to other ranks, in order.
-class Wire {
- public:
-  ~Wire() {
-    end_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  void send(std::function<void()> arrive) {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(arrive));
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  }
-
- private:
-  void run() {
-    for (;; usleep(50)) {
-      const bool last = end_;
-      std::deque<std::function<void()>> due;
-      {
-        const std::lock_guard lock(mutex_);
-        due.swap(queue_);
-      }
-      if (!due.empty()) usleep(50);
-      for (const auto& arrive : due) arrive();
-      if (last && due.empty()) return;
-    }
-  }
-  std::mutex mutex_;
-  std::deque<std::function<void()>> queue_;
-  std::atomic<bool> end_ = false;
-  std::thread thread_;
-};
-
 struct ncclComm {
   int rank, ranks;
   Board* board;
   std::deque<ncclWindow_vidmem> windows = {};
   uint64_t consumed[most_ranks] = {};
   uint64_t issued = 0, done = 0;  // operations, in order
-  Wire wire = {};
   bool in_window(const void* at, size_t bytes) const {
     const auto from = reinterpret_cast<uintptr_t>(at);
     for (const auto& w : windows) {
-      const uintptr_t base = board->base[w.index][rank];
-      if (base && from >= base && from + bytes <= base + board->bytes[w.index][rank]) return true;
+      const auto base = reinterpret_cast<uintptr_t>(w.base);
+      if (w.shadow && from >= base && from + bytes <= base + board->bytes[w.index][rank])
+        return true;
     }
     return false;
   }
@@ -171,6 +141,7 @@ FAKE int ncclCommInitRank(ncclComm** made, int ranks, Id id, int rank) {
 }
 FAKE int ncclCommAbort(ncclComm* comm) {
   while (comm->done != comm->issued) usleep(1000);
+  for (const auto& w : comm->windows) std::free(w.shadow);
   Board* board = comm->board;
   delete comm;
   munmap(board, sizeof(Board));
@@ -189,17 +160,19 @@ FAKE int ncclCommWindowRegister(ncclComm* comm, void* at, size_t bytes, ncclWind
   if (number("FAKE_NCCL_FAIL_REGISTER", -1) == comm->rank &&
       std::atoi(std::strchr(std::getenv("FAKE_NCCL_FAIL_REGISTER"), ':') + 1) == index)
     return fail(system_error, "as FAKE_NCCL_FAIL_REGISTER asks");
-  comm->board->base[index][comm->rank] = base;
+  auto* shadow = static_cast<char*>(std::calloc(1, bytes));
+  comm->board->base[index][comm->rank] = reinterpret_cast<uintptr_t>(shadow);
   comm->board->bytes[index][comm->rank] = bytes;
   meet(comm->board->registered[index], comm->ranks);
   for (int r = 0; r < comm->ranks; r++)
     if (comm->board->bytes[index][r] != bytes) return fail(invalid_usage, "sizes differ");
-  comm->windows.push_back({index});
+  comm->windows.push_back({index, static_cast<char*>(at), shadow});
   *made = number("FAKE_NCCL_NULL_WINDOWS", 0) ? nullptr : &comm->windows.back();
   return success;
 }
 FAKE int ncclCommWindowDeregister(ncclComm* comm, ncclWindow_vidmem* window) {
   comm->board->base[window->index][comm->rank] = 0;
+  std::free(std::exchange(window->shadow, nullptr));
   return success;
 }
 FAKE int ncclGroupStart() {
@@ -223,15 +196,13 @@ FAKE int ncclPutSignal(const void* source, size_t count, int type, int peer,
     return fail(invalid_argument, "target outside of the window");
   const int me = comm->rank, index = window->index;
   issue(comm, stream, [=, &board] {
-    const auto* from = static_cast<const char*>(source);
-    comm->wire.send([=, &board, bytes = std::vector<char>(from, from + count)]() mutable {
-      iovec here{bytes.data(), count},
-          there{reinterpret_cast<void*>(board.base[index][peer] + offset), count};
-      if (!board.base[index][peer] ||
-          process_vm_writev(board.pid[peer], &here, 1, &there, 1, 0) != static_cast<ssize_t>(count))
-        std::perror("fake NCCL: put");
-      board.signals[peer][me]++;
-    });
+    iovec here{const_cast<void*>(source), count},
+        there{reinterpret_cast<void*>(board.base[index][peer] + offset), count};
+    if (!board.base[index][peer] ||
+        process_vm_writev(board.pid[peer], &here, 1, &there, 1, 0) != static_cast<ssize_t>(count))
+      std::perror("fake NCCL: put");
+    board.puts[peer][me][board.signals[peer][me] % most_puts] = {index, offset, count};
+    board.signals[peer][me]++;
     return true;
   });
   return success;
@@ -246,7 +217,13 @@ FAKE int ncclWaitSignal(int count, Desc* waits, ncclComm* comm, void* stream) {
       if (comm->board->signals[comm->rank][w.peer] <
           comm->consumed[w.peer] + static_cast<uint64_t>(w.count))
         return false;
-    for (const Desc& w : all) comm->consumed[w.peer] += static_cast<uint64_t>(w.count);
+    for (const Desc& w : all)
+      for (int k = 0; k < w.count; k++) {
+        const auto& put =
+            comm->board->puts[comm->rank][w.peer][comm->consumed[w.peer]++ % most_puts];
+        const auto& window = comm->windows[static_cast<size_t>(put.window)];
+        std::memcpy(window.base + put.offset, window.shadow + put.offset, put.count);
+      }
     return true;
   });
   return success;
