@@ -51,15 +51,15 @@ void Pipeline::wait_for_stream() {
 }
 
 void Pipeline::check_stream() const {
-  if (stream_ && gpu::capturing(stream_))
-    throw Error(Kind::unsupported,
-                "the stream is being captured into a graph, where a pipeline's storage would not "
-                "move on from run to run; capture calls on groups, or end the capture first");
   if (stream_ && has_memory_ && !storage_.on_device())
     throw Error(
         Kind::unsupported,
         "a stream was passed, but the pipeline's slots are not device memory; create it with "
         "info mpi_memory_alloc_kinds = cuda:device, or pass NULL");
+  if (stream_ && gpu::devices() > 0 && gpu::capturing(stream_))
+    throw Error(Kind::unsupported,
+                "the stream is being captured into a graph, where a pipeline's storage would not "
+                "move on from run to run; capture calls on groups, or end the capture first");
 }
 
 void Pipeline::plan(bool accumulate) {

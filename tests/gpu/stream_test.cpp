@@ -195,6 +195,27 @@ TEST_P(StreamOrder, ErrorsAreToldOnAllRanks) {
   EXPECT_NE(MPI_SUCCESS, async());  // the first one stays
 }
 
+// fp32 shards that are gathered as bf16: large enough to be rounded and copied in several parts, at
+// addresses that are not those of vectors.
+TEST(StreamOrders, LargeShardsAreRounded) {
+  const int types = types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16);
+  List list(world(), {param(7, 5, MPIX_TIDE_BF16, types), param(4099, 4100, MPIX_TIDE_BF16, types),
+                      param(3, 1, MPIX_TIDE_BF16, types)});
+  TestStream stream;
+  const size_t bytes = Buffers::bytes(list) + 64;
+  void* base = Buffers::allocate(world(), "cuda:device", bytes);
+  for (size_t at : {size_t{0}, size_t{4}}) {
+    Buffers buffers(list, static_cast<char*>(base) + at);
+    buffers.produce_shards(stream, 6 + at);
+    TIDE_OK(MPIX_Tide_allgather_enqueue(buffers.shards_in(), buffers.params->at.data(),
+                                        list.group(), stream.handle()));
+    const auto* seen = buffers.see_params(stream);
+    stream.synchronize();
+    expect_gathered(list, seen->at.data(), 6 + at, "rounded in parts");
+  }
+  TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base));
+}
+
 int mappings() {
   std::ifstream maps("/proc/self/maps");
   return static_cast<int>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));

@@ -84,7 +84,7 @@ TEST(CheckpointErrors, DifferentArgumentsAreAMismatch) {
   all(last ? save(path, {w.item("a"), w.item("b")}) : save(path, {w.item("a")}), "nitems");
   all(save(path, {w.item("x"), w.item(last ? "a" : "b")}), "item 1");
   all(save(path, {last ? other.item("") : w.item("")}), "item 0");
-  all(last ? load(path, {w.item("")}) : save(path, {w.item("")}), "the call");
+  all(last ? load(path, {w.item("")}) : save(path, {w.item("")}), "MPIX_Tide_load");
   const Comm part(split(MPI_COMM_WORLD, world().rank ? 1 : 0, world().rank));
   MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
   expect_failure(save(path + std::to_string(world().rank), {w.item("")}, nullptr, part),

@@ -43,7 +43,7 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
         lowered[i] = gpu::lower(work, me, *c, device_, stream(lane));
       else if (const auto* s = std::get_if<Sum>(&ops[i]))
         lowered[i] = gpu::lower(work, *s, stream(lane));
-      made->kernels_land |= lowered[i].landing != nullptr;
+      made->kernels_land |= lowered[i].landing != nullptr || !lowered[i].roundings.empty();
     }
   }
   kept.push_back(std::move(made));
@@ -53,7 +53,7 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
 
 // Operations of a lane come one after the other; inside one, copy engines and kernels work at once.
 void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream& stream) {
-  const bool both = lowered.copies && lowered.landing;
+  bool both = lowered.copies && (lowered.landing || !lowered.roundings.empty());
   if (both) {
     beside_.follow(stream);
     beside_.run(*lowered.copies, {}, 1);
@@ -61,9 +61,15 @@ void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream
     stream.run(*lowered.copies, {}, 1);
   }
   if (lowered.landing) stream.run(*lowered.landing, {}, work.landing_ctas);
+  for (const auto& [landing, spread] : lowered.roundings) {
+    stream.run(*landing, {}, work.landing_ctas);
+    if (!spread) continue;
+    both = true;
+    beside_.follow(stream);
+    beside_.run(*spread, {}, 1);
+  }
   for (const auto& zeros : lowered.zeros) stream.run(*zeros, {}, work.sum_ctas);
   for (const auto& sum : lowered.sums) stream.run(*sum, work.arithmetic, work.sum_ctas);
-  if (lowered.spread) stream.run(*lowered.spread, {}, 1);
   if (both) stream.follow(beside_);
 }
 

@@ -17,6 +17,7 @@ struct Stream::State {
   int device = 0;
   cudaStream_t stream = nullptr;
   std::array<cudaEvent_t, 16> events{};  // of the last marks
+  cudaEvent_t passed = nullptr;          // for those that follow: a mark would push others out
   uint64_t marks = 0;
 };
 
@@ -103,6 +104,17 @@ uint8_t common_width(const void* a, const std::vector<void*>& others) {
   return 1;
 }
 
+uint8_t width_of(const Landing& l) {
+  if (l.from == l.to) return common_width(l.src, l.dst);
+  const uintptr_t at = reinterpret_cast<uintptr_t>(l.src);
+  const size_t from = bytes_of(l.from), to = bytes_of(l.to);
+  const size_t head = (16 - at % 16) % 16 / from, vector = 16 / from * to;
+  bool together = at % from == 0;
+  for (const void* d : l.dst)
+    together &= (reinterpret_cast<uintptr_t>(d) + head * to) % vector == 0;
+  return together ? 16 : 1;
+}
+
 SumPiece sum_piece(const Summing& s, size_t first_row) {
   SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, s.final};
   uintptr_t at = 0;
@@ -134,12 +146,14 @@ Stream::Stream(int device) : state_(std::make_unique<State>()) {
         "cudaStreamCreateWithPriority");
   for (auto& event : s.events)
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  check(cudaEventCreateWithFlags(&s.passed, cudaEventDisableTiming), "cudaEventCreate");
   load_kernels();
 }
 
 Stream::~Stream() {
   for (auto& event : state_->events)
     if (event) cudaEventDestroy(event);
+  if (state_->passed) cudaEventDestroy(state_->passed);
   if (state_->stream) cudaStreamDestroy(state_->stream);
 }
 
@@ -210,8 +224,7 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
     const bool same = l.from == l.to;
     const size_t size = bytes_of(l.from), elems = same ? l.elems * size : l.elems;
     add_tiles(tiles, all.size(), elems, same ? landing_tile_bytes : landing_tile_bytes / size);
-    all.push_back(
-        {l.src, elems, dst.size(), l.dst.size(), l.from, l.to, common_width(l.src, l.dst)});
+    all.push_back({l.src, elems, dst.size(), l.dst.size(), l.from, l.to, width_of(l)});
     dst.insert(dst.end(), l.dst.begin(), l.dst.end());
   }
   Image image;
@@ -282,9 +295,9 @@ uint64_t Stream::mark() {
 }
 
 void Stream::follow(Stream& other) {
-  const uint64_t mark = other.mark();
-  check(cudaStreamWaitEvent(state_->stream, other.state_->events[mark % state_->events.size()], 0),
-        "cudaStreamWaitEvent");
+  const cudaEvent_t passed = other.state_->passed;
+  check(cudaEventRecord(passed, other.state_->stream), "cudaEventRecord");
+  check(cudaStreamWaitEvent(state_->stream, passed, 0), "cudaStreamWaitEvent");
 }
 
 // An event that stands for a later mark is behind this one.

@@ -82,6 +82,7 @@ struct Landing {
   size_t elems;
   Dtype from, to;
   std::vector<void*> dst;
+  size_t near = 0;  // of lower.cpp: so many of dst are the kernel's
 };
 // One piece of a sum: rows (null: -0), added in groups as SumRows says.
 struct Summing {

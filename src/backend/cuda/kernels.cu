@@ -129,13 +129,54 @@ __device__ void copy_units(const LandingPiece& piece, void* const* dst, uint64_t
 }
 
 template <class From, class To>
+__device__ void convert_elem(const LandingPiece& piece, void* const* dst, uint64_t i) {
+  const To value = Rounded<To>::of(get<From>(static_cast<const From*>(piece.src) + i));
+  for (uint64_t d = 0; d < piece.dsts; d++) put(static_cast<To*>(dst[d]) + i, value);
+}
+
+// As copy_units, where vectors of the source and of all places begin at the same elements.
+template <class From, class To>
+__device__ void convert_vectors(const LandingPiece& piece, void* const* dst, uint64_t first,
+                                uint64_t end) {
+  constexpr int n = Vector<From>::size, ahead = 4;
+  struct alignas(n * sizeof(To)) Out {
+    To value[n];
+  };
+  const uint64_t head = (16 - reinterpret_cast<uintptr_t>(piece.src) % 16) % 16 / sizeof(From);
+  if (first == 0 && threadIdx.x < head && threadIdx.x < piece.elems)
+    convert_elem<From, To>(piece, dst, threadIdx.x);
+  const uint64_t units = piece.elems > head ? (piece.elems - head) / n : 0;
+  const auto* from =
+      reinterpret_cast<const Vector<From>*>(static_cast<const From*>(piece.src) + head);
+  const uint64_t last = end >= piece.elems ? units : min(units, end / n);
+  for (uint64_t i = first / n + threadIdx.x; i < last; i += ahead * threads) {
+    Vector<From> in[ahead];
+    Out out[ahead];
+#pragma unroll
+    for (int k = 0; k < ahead; k++)
+      if (i + k * threads < last) in[k] = from[i + k * threads];
+#pragma unroll
+    for (int k = 0; k < ahead; k++)
+#pragma unroll
+      for (int j = 0; j < n; j++) out[k].value[j] = Rounded<To>::of(in[k].value[j]);
+    for (uint64_t d = 0; d < piece.dsts; d++) {
+      auto* to = reinterpret_cast<Out*>(static_cast<To*>(dst[d]) + head);
+#pragma unroll
+      for (int k = 0; k < ahead; k++)
+        if (i + k * threads < last) to[i + k * threads] = out[k];
+    }
+  }
+  const uint64_t done = head + units * n;
+  if (end >= piece.elems && done + threadIdx.x < piece.elems)
+    convert_elem<From, To>(piece, dst, done + threadIdx.x);
+}
+
+template <class From, class To>
 __device__ void convert_elems(const LandingPiece& piece, void* const* dst, uint64_t first,
                               uint64_t end) {
-  const auto* from = static_cast<const From*>(piece.src);
-  for (uint64_t i = first + threadIdx.x; i < end; i += threads) {
-    const To value = Rounded<To>::of(get<From>(from + i));
-    for (uint64_t d = 0; d < piece.dsts; d++) put(static_cast<To*>(dst[d]) + i, value);
-  }
+  if (piece.width == 16) return convert_vectors<From, To>(piece, dst, first, end);
+  for (uint64_t i = first + threadIdx.x; i < end; i += threads)
+    convert_elem<From, To>(piece, dst, i);
 }
 
 template <class From>

@@ -24,7 +24,9 @@ struct LandingPiece {
   uint64_t elems;  // of `from`; bytes where the types are equal
   uint64_t first_dst, dsts;
   Dtype from, to;
-  uint8_t width;  // bytes that source and places have in common as their misalignment: 1 to 16
+  // Bytes that source and places have in common as their misalignment: 1 to 16.  Where the types
+  // differ: 16, if vectors of all of them begin at the same elements, else 1.
+  uint8_t width;
 };
 struct SumPiece {
   uint64_t first_row;

@@ -33,6 +33,46 @@ std::vector<void*> places(const Work& work, const Copy& op, const Piece& piece, 
   return result;
 }
 
+// Parts that are rounded and copied in turn, of about equal size and not too small.
+constexpr size_t least_part = size_t{4} << 20;  // elements
+constexpr size_t most_parts = 8;
+
+std::vector<Rounding> in_parts(const std::vector<Landing>& pieces, Stream& stream) {
+  size_t left = 0;
+  for (const Landing& l : pieces) left += l.elems;
+  const size_t part = std::max(least_part, (left + most_parts - 1) / most_parts);
+  std::vector<Rounding> result;
+  std::vector<Landing> landings;
+  std::vector<CopyCall> copies;
+  size_t room = part;
+  const auto close = [&] {
+    if (landings.empty()) return;
+    result.push_back({stream.landing(landings), copies.empty() ? nullptr : stream.copies(copies)});
+    landings.clear();
+    copies.clear();
+    room = part;
+  };
+  for (const Landing& piece : pieces)
+    for (size_t at = 0; at < piece.elems;) {
+      const size_t elems = std::min(piece.elems - at, room), size = bytes_of(piece.to);
+      Landing here{static_cast<const char*>(piece.src) + at * bytes_of(piece.from),
+                   elems,
+                   piece.from,
+                   piece.to,
+                   {}};
+      for (void* to : piece.dst) here.dst.push_back(static_cast<char*>(to) + at * size);
+      for (size_t d = piece.near; d < here.dst.size(); d++)
+        copies.push_back({here.dst[d], here.dst.front(), elems * size});
+      here.dst.resize(piece.near);
+      landings.push_back(std::move(here));
+      at += elems;
+      room -= elems;
+      if (room == 0) close();
+    }
+  close();
+  return result;
+}
+
 }  // namespace
 
 std::vector<const void*> addresses_of(const Work& work) {
@@ -55,8 +95,8 @@ std::vector<const void*> addresses_of(const Work& work) {
 constexpr size_t small_bytes = size_t{32} << 10, few_small = 16;
 Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream) {
   Lowered result;
-  std::vector<CopyCall> copies, spread;
-  std::vector<Landing> landings, small;
+  std::vector<CopyCall> copies;
+  std::vector<Landing> landings, small, rounded;
   std::vector<Summing> zeros;
   work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
     const size_t p = static_cast<size_t>(piece.param);
@@ -98,11 +138,14 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
     Landing landing{src, piece.elems, from, full, {}};
     for (void* to : dst)
       if (from_here && device_of(to) == device) landing.dst.push_back(to);
-    if (from != full) {  // rounded here, once, then spread
+    if (from != full) {
       if (landing.dst.empty()) landing.dst.push_back(dst.front());
+      landing.near = landing.dst.size();
       for (void* to : dst)
         if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end())
-          spread.push_back({to, landing.dst.front(), bytes});
+          landing.dst.push_back(to);
+      rounded.push_back(std::move(landing));
+      return;
     } else {
       for (void* to : dst)
         if (std::find(landing.dst.begin(), landing.dst.end(), to) == landing.dst.end()) {
@@ -120,7 +163,7 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
     for (const Landing& l : small)
       copies.push_back({l.dst.front(), l.src, l.elems * bytes_of(l.to)});
   if (!copies.empty()) result.copies = stream.copies(copies);
-  if (!spread.empty()) result.spread = stream.copies(spread);
+  result.roundings = in_parts(rounded, stream);
   if (!landings.empty()) result.landing = stream.landing(landings);
   while (!zeros.empty()) {  // one program has one type
     const Dtype type = zeros.front().in;

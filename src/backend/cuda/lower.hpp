@@ -13,9 +13,15 @@
 
 namespace tide::gpu {
 
-// One operation.  Copies, and beside them what needs a kernel and then copies of what that made.
+// Elements of another type than they are gathered in: rounded here, once, then copied to others.
+struct Rounding {
+  std::shared_ptr<Program> landing, spread;  // spread may be null
+};
+
+// One operation.  Copies, and beside them what needs a kernel.
 struct Lowered {
-  std::shared_ptr<Program> copies, landing, spread;
+  std::shared_ptr<Program> copies, landing;
+  std::vector<Rounding> roundings;                    // while one is copied the next is rounded
   std::vector<std::shared_ptr<Program>> zeros, sums;  // zeros: plain, without the call's arithmetic
 };
 
