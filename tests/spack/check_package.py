@@ -36,7 +36,7 @@ class Spec:
     mpicc, mpicxx, mpifc = "/mpi/bin/mpicc", "/mpi/bin/mpicxx", "/mpi/bin/mpifort"
 
     def __init__(self, variants):
-        self.variants = variants
+        self.variants = {**variants, "cuda_arch": types.SimpleNamespace(value=("80", "90"))}
 
     def __getitem__(self, name):
         return self
@@ -50,6 +50,7 @@ class CMakePackage:
 
     @staticmethod
     def define(name, value):
+        value = ";".join(value) if isinstance(value, tuple) else value
         return f"-D{name}={('OFF', 'ON')[value] if isinstance(value, bool) else value}"
 
     def define_from_variant(self, name, variant):
@@ -106,12 +107,15 @@ def main():
         changed = {k for k in own if plain[k] != turned[k]}
         assert len(changed) == 1, f"variant {name} changes {changed or 'no option'}"
 
+    cuda = arguments(tide, **{**variants, "cuda": True})
+    assert cuda["CMAKE_CUDA_ARCHITECTURES"] == "80;90", "cuda_arch does not reach CMake"
+
     needed = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", cmake).group(1)
     specs = {a[0]: (condition, named) for n, a, condition, named in directives if n == "depends_on"}
     assert f"cmake@{needed}:" in specs, f"package.py asks for another CMake than {needed}"
     python = re.search(r"find_package\(Python3 ([\d.]+)", (source / "share/man/CMakeLists.txt").read_text()).group(1)
     assert specs[f"python@{python}:"][1]["type"] == "build", "Python makes man pages and completion"
-    wanted = {"hwloc@2.5:2": "+hwloc", "mpi@3.1:": "", "nccl cuda_arch=90": "+cuda +nccl cuda_arch=90"}
+    wanted = {"hwloc@2.5:2": "+hwloc", "mpi@3.1:": "", "nccl@2.31.2:": "+cuda +nccl"}
     for spec, condition in wanted.items():
         assert specs[spec][0] == condition, f"{spec}: {specs.get(spec)}"
     print(f"{len(directives)} directives, {len(own)} options")
