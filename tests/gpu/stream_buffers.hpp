@@ -110,4 +110,21 @@ class Buffers {
   std::list<std::unique_ptr<Pieces64>> made_;
 };
 
+// A group with buffers in the parameter's kind of memory, and a stream.
+class OnAStream : public testing::TestWithParam<const char*> {
+ protected:
+  List list_{world(), {param(64, 33), param(5, 3), param(0, 7), param(3, 1, MPIX_TIDE_FP32)}};
+  Buffers buffers_{list_, GetParam()};
+  TestStream stream_;
+  int async() {
+    int code = -1;
+    TIDE_OK(MPIX_Tide_group_async_error(list_.group(), &code));
+    return code;
+  }
+  int gather() {
+    return MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
+                                       list_.group(), stream_.handle());
+  }
+};
+
 }  // namespace tide_test

@@ -7,21 +7,9 @@
 namespace tide_test {
 namespace {
 
-class StreamGraph : public testing::TestWithParam<const char*> {
+class StreamGraph : public OnAStream {
  protected:
-  List list_{world(), {param(64, 33), param(5, 3), param(0, 7), param(3, 1, MPIX_TIDE_FP32)}};
-  Buffers buffers_{list_, GetParam()};
-  TestStream stream_;
   TestGraph graph_;
-  int async() {
-    int code = -1;
-    TIDE_OK(MPIX_Tide_group_async_error(list_.group(), &code));
-    return code;
-  }
-  int gather() {
-    return MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
-                                       list_.group(), stream_.handle());
-  }
 };
 INSTANTIATE_TEST_SUITE_P(Memory, StreamGraph, testing::Values("system", "cuda:device"),
                          [](const auto& info) { return info.index ? "device" : "host"; });

@@ -11,17 +11,7 @@
 namespace tide_test {
 namespace {
 
-class StreamOrder : public testing::TestWithParam<const char*> {
- protected:
-  List list_{world(), {param(64, 33), param(5, 3), param(0, 7), param(3, 1, MPIX_TIDE_FP32)}};
-  Buffers buffers_{list_, GetParam()};
-  TestStream stream_;
-  int async() {
-    int code = -1;
-    TIDE_OK(MPIX_Tide_group_async_error(list_.group(), &code));
-    return code;
-  }
-};
+using StreamOrder = OnAStream;
 INSTANTIATE_TEST_SUITE_P(Memory, StreamOrder, testing::Values("system", "cuda:device"),
                          [](const auto& info) { return info.index ? "device" : "host"; });
 
@@ -33,8 +23,7 @@ TEST_P(StreamOrder, HostRunsAhead) {
   for (int s = 0; s < steps; s++) {
     const auto salt = static_cast<uint64_t>(s);
     buffers_.produce_shards(stream_, salt);
-    TIDE_OK(MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
-                                        list_.group(), stream_.handle()));
+    TIDE_OK(gather());
     buffers_.spoil(stream_, *buffers_.shards, list_.shard_bytes());
     gathered.push_back(buffers_.see_params(stream_));
     options[s].seed = salt + 1;
@@ -59,8 +48,7 @@ TEST_P(StreamOrder, StreamsDoNotWaitForEachOther) {
   Buffers theirs(other, GetParam());
   TestStream second;
   buffers_.produce_shards(stream_, 3);
-  TIDE_OK(MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
-                                      list_.group(), stream_.handle()));
+  TIDE_OK(gather());
   theirs.produce_shards(second, 4);
   TIDE_OK(MPIX_Tide_allgather_enqueue(theirs.shards_in(), theirs.params->at.data(), other.group(),
                                       second.handle()));
@@ -127,8 +115,7 @@ TEST_P(StreamOrder, AStreamWaitsForANonblockingCall) {
 
 TEST_P(StreamOrder, TheHostsCallsComeAfterTheStreams) {
   buffers_.produce_shards(stream_, 2);
-  TIDE_OK(MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
-                                      list_.group(), stream_.handle()));
+  TIDE_OK(gather());
   expect_failure(
       MPIX_Tide_allgather(buffers_.shards_in(), buffers_.params->at.data(), list_.group()),
       {tide_test::request});
@@ -187,8 +174,7 @@ TEST_P(StreamOrder, ErrorsAreToldOnAllRanks) {
   MPI_Error_class(code, &error_class);
   EXPECT_EQ(MPI_ERR_BUFFER, error_class);
   buffers_.produce_shards(stream_, 5);
-  TIDE_OK(MPIX_Tide_allgather_enqueue(buffers_.shards_in(), buffers_.params->at.data(),
-                                      list_.group(), stream_.handle()));
+  TIDE_OK(gather());
   const auto* seen = buffers_.see_params(stream_);
   stream_.synchronize();
   expect_gathered(list_, seen->at.data(), 5, "after an error");
