@@ -82,14 +82,15 @@ class Call {
   void release() { taken_ = false; }
   // The same for calls in the order of streams, which share the group; the context's mutex is held.
   void take_for_stream();
+  bool try_take_for_stream();
   void release_by_stream();
-  bool free_for_stream() const { return in_streams_ || !taken_; }
 
   // Checks the arguments.  hold: the memory that it uses stays mapped until it is over, whatever
   // the user frees.  after: an earlier call of the communicator, whose inputs this one may
-  // overwrite, or whose outcome it needs; null: none.
+  // overwrite, or whose outcome it needs; null: none.  workspaces: as they were where the program
+  // made the call, which all ranks did at the same place.
   void start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
-             std::shared_ptr<const Outcome> after);
+             std::shared_ptr<const Outcome> after, Workspaces workspaces);
   bool waits() const;           // for the call before it
   bool fail_with_last();        // true where that failed, and so this one has
   void enter(uint64_t number);  // its slot is free: tells the node

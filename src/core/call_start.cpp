@@ -11,24 +11,28 @@
 namespace tide {
 
 void Call::take() {
-  if (taken_.exchange(true))
-    throw Error(
-        Kind::request,
-        "group {}: another operation of the group is active (a request, or a call on another "
-        "thread); one at a time per group: complete it first",
-        group_.number());
+  if (!taken_.exchange(true)) return;
+  throw Error(Kind::request,
+              "group {}: another operation of the group is active (a request, or a call on another "
+              "thread); one at a time per group: complete it first",
+              group_.number());
 }
 
 void Call::take_for_stream() {
   if (in_streams_ == 0) take();
   in_streams_++;
 }
+bool Call::try_take_for_stream() {
+  if (in_streams_ == 0 && taken_.exchange(true)) return false;
+  in_streams_++;
+  return true;
+}
 void Call::release_by_stream() {
   if (--in_streams_ == 0) release();
 }
 
 void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, bool hold,
-                 std::shared_ptr<const Outcome> after) {
+                 std::shared_ptr<const Outcome> after, Workspaces workspaces) {
   outcome_ = std::move(outcome);
   after_ = std::move(after);
   if (!outcome_->enqueued) outcome_->begin();
@@ -36,8 +40,8 @@ void Call::start(const Arguments& arguments, std::shared_ptr<Outcome> outcome, b
   hold_ = hold;
   inputs_read_ = false;
   status_ = {};
-  workspace_ = context_.workspaces();
-  if (group_.device_rail()) device_workspace_ = context_.device_workspaces();
+  workspace_ = std::move(workspaces.host);
+  device_workspace_ = std::move(workspaces.device);
   calls_[arguments.reduce]++;
   try {
     check(arguments);

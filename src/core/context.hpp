@@ -64,6 +64,10 @@ struct WorkspaceSet {
   }
 };
 
+struct Workspaces {                                  // of a call
+  std::shared_ptr<const WorkspaceSet> host, device;  // device: null without a rail of its own
+};
+
 class Context : public std::enable_shared_from_this<Context> {
  public:
   // Collective over comm.  Error{comm} at once for MPI_COMM_NULL and intercommunicators.  limit_s:

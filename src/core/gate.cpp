@@ -85,11 +85,8 @@ void Gate::hold_for_inputs(gpu::UserStream stream) {
 void Gate::hold(gpu::UserStream stream) { gpu::hold_until(stream, &words_->over, value_); }
 
 bool Gate::open() const { return of_ == Of::graph || reached(&words_->open, value_); }
-bool Gate::came() {
-  if (__atomic_load_n(&words_->open, __ATOMIC_ACQUIRE) != value_) return false;
-  __atomic_store_n(&words_->open, 0, __ATOMIC_RELAXED);
-  return true;
-}
+bool Gate::waits() const { return __atomic_load_n(&words_->open, __ATOMIC_ACQUIRE) == value_; }
+void Gate::let_in() { __atomic_store_n(&words_->open, 0, __ATOMIC_RELAXED); }
 void Gate::tell_inputs_over() { __atomic_store_n(&words_->inputs, value_, __ATOMIC_RELEASE); }
 void Gate::tell_over() {
   tell_inputs_over();

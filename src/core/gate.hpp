@@ -28,7 +28,9 @@ class Gate {
   void hold(gpu::UserStream stream);
 
   bool open() const;
-  bool came();  // a run of the graph has come to the call since this was last asked
+  // A run of the graph has come to the call, and is not let in yet.
+  bool waits() const;
+  void let_in();
   void tell_inputs_over();
   void tell_over();
 

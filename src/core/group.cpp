@@ -218,6 +218,10 @@ void Group::plan_reduces() {
   }
 }
 
+Workspaces Group::workspaces() const {
+  return {context_->workspaces(), device_rail_ ? context_->device_workspaces() : nullptr};
+}
+
 std::string Group::param_name(int64_t p) const {
   if (p < 0 || static_cast<size_t>(p) >= names_.size()) return "";
   return prefix_ + names_[static_cast<size_t>(p)];

@@ -76,6 +76,7 @@ class Group : public std::enable_shared_from_this<Group> {
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
   Call& call() { return *call_; }
+  Workspaces workspaces() const;  // for a call that is made now
   // Foreign host memory goes through the workspace, else it is reached from process to process.
   bool stages_host_memory() const { return stages_host_memory_; }
   // Memory of Tide's that its calls use; it lives as long as the group.
@@ -89,7 +90,7 @@ class Group : public std::enable_shared_from_this<Group> {
   std::optional<Error> async_error() const;
   // Starts the progress thread, where it is not at work yet.  Error{unsupported}.
   void need_thread();
-  Rail* rail() const { return rail_; }  // null on one node
+  Rail* rail() const { return rail_; }                // null on one node
   Rail* device_rail() const { return device_rail_; }  // null: rail() carries device memory, too
   const std::string& why_no_device_rail() const { return why_no_device_rail_; }
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }

@@ -20,7 +20,7 @@ static void begin(const std::shared_ptr<Group>& group, const Arguments& argument
   try {
     context.check_whole();
     if (as_request) context.set_active();
-    call.start(arguments, outcome, as_request, after);
+    call.start(arguments, outcome, as_request, after, group->workspaces());
     context.enqueue(group);
   } catch (...) {
     call.release();
@@ -158,6 +158,10 @@ std::shared_ptr<Gate> Request::gate_for(gpu::UserStream stream) {
     throw Error(Kind::request,
                 "the request was started outside of the graph that the stream is being captured "
                 "into; wait for it before the capture begins");
+  if (captured_ && captured_->graph != gpu::capturing(stream))
+    throw Error(Kind::request,
+                "the request was started in another capture; wait for it in the one that started "
+                "it, or start it in this one");
   return captured_ ? captured_->gate : nullptr;
 }
 

@@ -54,38 +54,50 @@ void Context::enqueue(std::shared_ptr<Group> group, std::shared_ptr<Enqueued> en
   begin_queued();
 }
 
-// Runs of graphs that have come to their calls.  Later calls are asked first: whatever a stream
-// came to before one that is seen here is then seen, too.
+// Runs of graphs that have come to their calls, in front of calls whose streams have not come so
+// far.  Later calls are asked first: whatever a stream came to before one that is seen here is then
+// seen, too.  Where the host has an operation of a call's group under way, it waits, and with it
+// the later ones of its graph.
 bool Context::take_graph_calls() {
-  std::vector<std::shared_ptr<GraphCall>> came;
-  for (size_t k = graph_calls_.size(); k-- > 0;) {
-    const auto& c = graph_calls_[k];
-    if (!broken_flag_ && !c->group->call().free_for_stream()) continue;
-    if (c->gate->came()) came.push_back(c);
-  }
+  std::vector<GraphCall*> came;
+  for (size_t k = graph_calls_.size(); k-- > 0;)
+    if (graph_calls_[k]->gate->waits()) came.push_back(graph_calls_[k].get());
+  if (came.empty()) return false;
   auto place = std::find_if(queued_.begin(), queued_.end(), [](const Queued& q) {
     return q.enqueued && !q.enqueued->outcome->gate->open();
   });
+  std::vector<uint64_t> held;  // graphs
+  bool taken = false;
   for (size_t k = came.size(); k-- > 0;) {
     GraphCall& c = *came[k];
+    if (std::find(held.begin(), held.end(), c.graph) != held.end()) continue;
+    if (!broken_flag_ && !c.group->call().try_take_for_stream()) {
+      held.push_back(c.graph);
+      continue;
+    }
+    c.gate->let_in();
     const std::shared_ptr<Enqueued> run = c.next_run();
-    c.group->call().take_for_stream();
+    taken = true;
+    if (broken_flag_) {
+      c.group->set_async_error({broken_kind_, "{}", broken_});
+      run->outcome->kind = broken_kind_;
+      run->outcome->message = broken_;
+      run->outcome->tell_over();
+      continue;
+    }
     stream_calls_++;
-    if (broken_flag_)
-      c.group->call().fail_unstarted(*run->outcome, broken_kind_, broken_);
-    else
-      place = std::next(queued_.insert(place, {c.group, run}));
+    place = std::next(queued_.insert(place, {c.group, run}));
   }
-  return !came.empty();
+  return taken;
 }
 
-// False: its stream has not come so far, the group's call before it is not over, or a graph's call
-// goes first.
+// False: its stream has not come so far, the group's call before it is not over, or calls of graphs
+// have come meanwhile, of which some may go first.
 bool Context::start(Call& call, std::shared_ptr<Enqueued>& enqueued) {
   if (!enqueued) return true;
   if (!call.over() || !enqueued->outcome->gate->open() || take_graph_calls()) return false;
   const std::shared_ptr<Enqueued> now = std::move(enqueued);
-  call.start(now->arguments, now->outcome, true, now->after);
+  call.start(now->arguments, now->outcome, true, now->after, now->workspaces);
   return true;
 }
 
@@ -141,8 +153,9 @@ bool Context::progress_locked() {
     give_up({comm_rank(), static_cast<int16_t>(Kind::peer), Fault::gave_up, -1}, e.what());
     moved = true;
   }
-  const auto gone = std::stable_partition(graph_calls_.begin(), graph_calls_.end(),
-                                          [](const auto& c) { return !*c->graph_gone; });
+  const auto gone =
+      std::stable_partition(graph_calls_.begin(), graph_calls_.end(),
+                            [](const auto& c) { return !*c->graph_gone || c->gate->waits(); });
   const std::vector<std::shared_ptr<GraphCall>> last(gone, graph_calls_.end());
   graph_calls_.erase(gone, graph_calls_.end());
   if (active_ && queued_.empty() && !running_[0] && !running_[1] && graph_calls_.empty()) {

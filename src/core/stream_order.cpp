@@ -36,7 +36,7 @@ static void prepare_device(Context& context, const Enqueued& call) {
     return false;
   };
   if (!context.knows_device() && !adopt(call.outputs)) adopt(call.inputs);
-  context.device_backend(*context.workspaces());
+  context.device_backend(*call.workspaces.host);
   gpu::make_up();
 }
 
@@ -53,6 +53,7 @@ std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Argu
   const std::lock_guard lock(context.mutex);
   context.check_whole();
   context.default_device(gpu::current());
+  enqueued->workspaces = group->workspaces();
   prepare_device(context, *enqueued);
   group->call().take_for_stream();
   try {
@@ -68,6 +69,7 @@ std::shared_ptr<Outcome> enqueue(const std::shared_ptr<Group>& group, const Argu
 
 std::shared_ptr<Enqueued> GraphCall::next_run() {
   auto run = std::make_shared<Enqueued>(call->arguments, group->params().size());
+  run->workspaces = call->workspaces;
   if (after) run->after = after->outcome;
   outcome = run->outcome;
   outcome->gate = gate;
@@ -83,12 +85,15 @@ std::shared_ptr<GraphCall> capture(const std::shared_ptr<Group>& group, const Ar
   Context& context = group->context();
   auto made = std::make_shared<GraphCall>();
   made->group = group;
-  made->call = std::make_shared<Enqueued>(arguments, group->params().size());
+  made->graph = gpu::capturing(stream);
+  const auto call = std::make_shared<Enqueued>(arguments, group->params().size());
   made->after = std::move(after);
   const std::lock_guard lock(context.mutex);
   context.check_whole();
   context.default_device(gpu::current());
-  prepare_device(context, *made->call);
+  call->workspaces = group->workspaces();
+  made->call = call;
+  prepare_device(context, *call);
   gpu::keep_with_graph(stream, {nullptr, [gone = made->graph_gone](void*) { *gone = true; }});
   made->gate->open_after(stream);
   context.set_active();

@@ -20,6 +20,7 @@ struct Enqueued {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   std::shared_ptr<const Outcome> after;  // as of Call::start
+  Workspaces workspaces;
   std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
 };
 
@@ -27,6 +28,7 @@ struct Enqueued {
 // order anew, in front of calls whose streams have not come so far.
 struct GraphCall {
   std::shared_ptr<Group> group;
+  uint64_t graph = 0;  // number of the capture
   std::shared_ptr<const Enqueued> call;
   std::shared_ptr<GraphCall> after;  // in the same graph
   std::shared_ptr<Gate> gate = std::make_shared<Gate>(Gate::Of::graph);

@@ -83,18 +83,18 @@ std::optional<Status> Watch::tick(const Here& here) {
 }
 
 // Ranks of other nodes may be out of order: the one that this rank waits for says where it is, and
-// hears it.  One message, so that waiting long costs no more.
+// hears it.  It may go another way later: asked again ever more seldom.
 void Watch::ask_for_order(const Here& here, double step_s) {
   if (here.moved != moved_ || here.limit_s > 0) {
     unlimited_s_ = 0;
-    asked_for_order_ = false;
+    next_order_s_ = order_s;
     return;
   }
   if (here.waiting) unlimited_s_ += step_s;
   const int peer = here.where.peer;
-  if (asked_for_order_ || unlimited_s_ < order_s || peer < 0 || peer == me_) return;
+  if (unlimited_s_ < next_order_s_ || peer < 0 || peer == me_) return;
   send(peer, ask, here);
-  asked_for_order_ = true;
+  next_order_s_ = 2 * unlimited_s_;
 }
 
 Status Watch::another_way(const Position& here, int me, const Position& there, int other) {

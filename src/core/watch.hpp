@@ -81,8 +81,9 @@ class Watch {
   int me_ = 0, size_ = 1;
   double last_tick_s_ = 0, idle_s_ = 0, next_ask_s_ = 0;
   uint64_t moved_ = 0, round_ = 0;
-  double unlimited_s_ = 0;  // that nothing has moved, where there is no limit
-  bool asking_ = false, told_ = false, asked_for_order_ = false;
+  double unlimited_s_ = 0;   // that nothing has moved, where there is no limit
+  double next_order_s_ = 1;  // of it, when to ask for the order
+  bool asking_ = false, told_ = false;
   std::vector<Heard> heard_;
   std::list<Sending> sending_;
 };

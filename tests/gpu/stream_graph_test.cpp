@@ -89,6 +89,41 @@ TEST_P(StreamGraph, GraphsTakeTurns) {
   expect_gathered(list_, by_host->at.data(), 2, "by the host");
 }
 
+// A graph's calls keep their order where the first has to wait, on one rank, for an operation of
+// the host's.
+TEST_P(StreamGraph, TheHostsOperationsDoNotChangeTheOrder) {
+  List other(world(), {param(17, 9, MPIX_TIDE_FP16)});
+  Buffers theirs(other, GetParam());
+  MPIX_Tide_request first = MPIX_TIDE_REQUEST_NULL, second = MPIX_TIDE_REQUEST_NULL,
+                    hosts = MPIX_TIDE_REQUEST_NULL;
+  TIDE_OK(MPIX_Tide_allgather_init(buffers_.shards_in(), buffers_.params->at.data(), list_.group(),
+                                   MPI_INFO_NULL, &first));
+  TIDE_OK(MPIX_Tide_allgather_init(theirs.shards_in(), theirs.params->at.data(), other.group(),
+                                   MPI_INFO_NULL, &second));
+  graph_.begin(stream_);
+  for (auto* request : {&first, &second})
+    TIDE_OK(MPIX_Tide_start_enqueue(request, stream_.handle()));
+  for (auto* request : {&first, &second})
+    TIDE_OK(MPIX_Tide_wait_enqueue(request, stream_.handle()));
+  graph_.end(stream_);
+  buffers_.produce_shards(stream_, 1);
+  theirs.produce_shards(stream_, 2);
+  stream_.synchronize();
+  TIDE_OK(MPIX_Tide_iallgather(buffers_.shards_in(), buffers_.params->at.data(), list_.group(),
+                               &hosts));
+  if (world().rank != 0) TIDE_OK(MPIX_Tide_wait(&hosts));
+  graph_.launch(stream_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2 * late_ms));
+  TIDE_OK(MPIX_Tide_wait(&hosts));
+  const auto* seen = buffers_.see_params(stream_);
+  const auto* seen_there = theirs.see_params(stream_);
+  stream_.synchronize();
+  EXPECT_EQ(MPI_SUCCESS, async());
+  expect_gathered(list_, seen->at.data(), 1, "of the first call");
+  expect_gathered(other, seen_there->at.data(), 2, "of the second call");
+  for (auto* request : {&first, &second}) TIDE_OK(MPIX_Tide_request_free(request));
+}
+
 // Two calls, of which the second needs the first.
 TEST_P(StreamGraph, ShardsAreSummedOverReplicas) {
   MPI_Comm shard = MPI_COMM_NULL, replica = MPI_COMM_NULL;
@@ -158,6 +193,15 @@ TEST_P(StreamGraph, AWaitBelongsToTheCaptureOfItsStart) {
   graph_.end(second);
   TIDE_OK(MPIX_Tide_wait_enqueue(&request, stream_.handle()));
   stream_.synchronize();
+  {
+    TestGraph without_wait, later;
+    without_wait.begin(second);
+    TIDE_OK(MPIX_Tide_start_enqueue(&request, second.handle()));
+    without_wait.end(second);
+    later.begin(second);
+    expect_failure(MPIX_Tide_wait_enqueue(&request, second.handle()), {tide_test::request});
+    later.end(second);
+  }
   TIDE_OK(MPIX_Tide_request_free(&request));
 }
 

@@ -82,6 +82,42 @@ TEST(StreamTimeout, EveryCommunicatorsStreamGoesOn) {
   expect_usable(world());
 }
 
+// A graph's call whose group the host has not done with does not hold the stream either, once the
+// communicator has been given up.
+TEST(StreamTimeout, GraphsOfABusyGroupGoOn) {
+  if (world().size < 2) GTEST_SKIP();
+  Comm comm(dup(MPI_COMM_WORLD));
+  Info one_second{{"tide_timeout", "1"}};
+  Operation a(team_of(comm), Collective::gather, {param(64, 33)}, {}, one_second);
+  Operation b(team_of(comm), Collective::gather, {param(9, 5)}, {}, one_second);
+  TestStream stream;
+  TestGraph graph;
+  Stopped stopped(world().size - 1);
+  a.write(1), b.write(1);
+  graph.begin(stream);
+  TIDE_OK(MPIX_Tide_allgather_enqueue(a.in(), a.out(), a.list.group(), stream.handle()));
+  graph.end(stream);
+  MPIX_Tide_request request = MPIX_TIDE_REQUEST_NULL;
+  TIDE_OK(MPIX_Tide_iallgather(a.in(), a.out(), a.list.group(), &request));
+  for (int flag = 0; !flag;) TIDE_OK(MPIX_Tide_test_inputs(&request, &flag));
+  sync(world());
+  stopped.stop_here();
+  if (!stopped.me()) {
+    expect_timeout(stopped, "blocking call",
+                   [&] { return MPIX_Tide_allgather(b.in(), b.out(), b.list.group()); });
+    const double begun_s = now_s();
+    graph.launch(stream);
+    stream.synchronize();
+    EXPECT_LT(now_s() - begun_s, timeout_bound_s());
+    MPIX_Tide_wait(&request);
+    stopped.resume();
+  } else {
+    MPIX_Tide_wait(&request);
+  }
+  sync(world());
+  expect_usable(world());
+}
+
 // A graph's calls too, also those of runs that begin when the communicator has been given up.
 TEST(StreamTimeout, GraphsGoOn) {
   if (world().size < 2) GTEST_SKIP();

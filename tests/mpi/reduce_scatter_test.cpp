@@ -63,6 +63,13 @@ TEST(ReduceScatter, OperationScaleAndAccumulateInTheWrittenOrder) {
   }
 }
 
+// Some elements more than fill the tiles of a device's kernel (32 Ki): each is added once.
+TEST(ReduceScatter, TailsBehindWholeTiles) {
+  const int ranks = world().size;
+  List list(world(), {param(ranks, 32769), param(ranks, 32775), param(ranks, 65543)});
+  check_reduce_scatter(list, {.out_dtype = MPIX_TIDE_FP32, .accumulate = true});
+}
+
 TEST(ReduceScatter, RankOrderOnRequest) {
   List list(world(), usual_list(MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
             Info{{"tide_order", "rank"}});

@@ -57,6 +57,8 @@ rank, size = ctypes.c_int(), ctypes.c_int()
 mpi.MPI_Comm_rank(WORLD, ctypes.byref(rank))
 mpi.MPI_Comm_size(WORLD, ctypes.byref(size))
 rank, size = rank.value, size.value
+if any(s[0] % size for s in SHAPES):
+    sys.exit(f"step.py: {size} ranks do not divide the rows; start a power of 2")
 os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), MASTER_ADDR="127.0.0.1")
 os.environ.setdefault("MASTER_PORT", "29511")
 
@@ -67,7 +69,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard  # noqa: E4
 
 local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", rank))
 if local >= torch.cuda.device_count():
-    sys.exit(f"step.py: rank {rank}: {torch.cuda.device_count()} GPUs are here; start one rank for each")
+    sys.exit(f"step.py: rank {rank}: {torch.cuda.device_count()} GPUs are here; start one rank for each, on one host")
 torch.cuda.set_device(local)
 dist.init_process_group("nccl", device_id=torch.device("cuda", local))
 

@@ -329,25 +329,31 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
       "cuStreamWaitValue32");
 }
 
-// The legacy default stream cannot be captured, and may not be asked during a capture.
-bool capturing(UserStream stream) {
-  if (!stream) return false;
+struct Capture {
+  unsigned long long number = 0;  // 0: none
+  cudaGraph_t graph = nullptr;
+};
+static Capture capture_of(UserStream stream) {
+  Capture c;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
+  const auto asked = static_cast<cudaStream_t>(stream);
+#if CUDART_VERSION >= 13000
+  check(cudaStreamGetCaptureInfo(asked, &status, &c.number, &c.graph, nullptr, nullptr, nullptr),
+        "cudaStreamGetCaptureInfo");
+#else
+  check(cudaStreamGetCaptureInfo_v2(asked, &status, &c.number, &c.graph, nullptr, nullptr),
+        "cudaStreamGetCaptureInfo");
+#endif
+  return status == cudaStreamCaptureStatusNone ? Capture() : c;
+}
+
+// The legacy default stream cannot be captured, and may not be asked during a capture.
+uint64_t capturing(UserStream stream) {
+  if (!stream) return 0;
+  return capture_of(stream).number;
 }
 
 void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  cudaGraph_t graph = nullptr;
-  const auto asked = static_cast<cudaStream_t>(stream);
-#if CUDART_VERSION >= 13000
-  check(cudaStreamGetCaptureInfo(asked, &status, nullptr, &graph, nullptr, nullptr, nullptr),
-        "cudaStreamGetCaptureInfo");
-#else
-  check(cudaStreamGetCaptureInfo_v2(asked, &status, nullptr, &graph, nullptr, nullptr),
-        "cudaStreamGetCaptureInfo");
-#endif
   auto keeper = std::make_unique<std::shared_ptr<void>>(std::move(kept));
   cudaUserObject_t object = nullptr;
   check(cudaUserObjectCreate(
@@ -355,7 +361,7 @@ void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
             1, cudaUserObjectNoDestructorSync),
         "cudaUserObjectCreate");
   static_cast<void>(keeper.release());
-  check(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove),
+  check(cudaGraphRetainUserObject(capture_of(stream).graph, object, 1, cudaGraphUserObjectMove),
         "cudaGraphRetainUserObject");
 }
 

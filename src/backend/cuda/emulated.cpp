@@ -295,7 +295,7 @@ void hold_until(UserStream stream, const uint32_t* word, uint32_t value) {
 static EmulatedGraph* graph_of(UserStream stream) {
   return stream ? static_cast<EmulatedStream*>(stream)->capture : nullptr;
 }
-bool capturing(UserStream stream) { return graph_of(stream) != nullptr; }
+uint64_t capturing(UserStream stream) { return reinterpret_cast<uint64_t>(graph_of(stream)); }
 void keep_with_graph(UserStream stream, std::shared_ptr<void> kept) {
   graph_of(stream)->kept.push_back(std::move(kept));
 }

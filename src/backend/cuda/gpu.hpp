@@ -136,7 +136,7 @@ using UserStream = void*;
 void write_after(UserStream stream, uint32_t* word, uint32_t value);
 // The stream goes on once *word >= value (in the cyclic order of unsigned numbers).
 void hold_until(UserStream stream, const uint32_t* word, uint32_t value);
-bool capturing(UserStream stream);  // into a graph
+uint64_t capturing(UserStream stream);  // into a graph: the capture's number; 0: it is not
 // `kept` lives as long as the graph that `stream` is being captured into, and all that is made of
 // it; a thread of the driver's, which may not call it, lets it go.
 void keep_with_graph(UserStream stream, std::shared_ptr<void> kept);

@@ -332,8 +332,8 @@ __global__ void __launch_bounds__(threads)
   }
   if (tile.index == 0 && threadIdx.x < head) adder.template add<1, 1>(threadIdx.x, 0, 1);
   const uint64_t tail = head + vectors * n;
-  if (first + step >= vectors && tail + threadIdx.x < piece.elems)
-    adder.template add<1, 1>(tail + threadIdx.x, 0, 1);
+  const bool last = (uint64_t{tile.index} + 1) * sum_tile_elems >= piece.elems;
+  if (last && tail + threadIdx.x < piece.elems) adder.template add<1, 1>(tail + threadIdx.x, 0, 1);
 }
 
 using SumKernel = void (*)(SumProgram, Arithmetic, size_t);

@@ -46,7 +46,7 @@ void put_off_graphs() {}
 void make_up() {}
 void write_after(UserStream, uint32_t*, uint32_t) { refuse(); }
 void hold_until(UserStream, const uint32_t*, uint32_t) { refuse(); }
-bool capturing(UserStream) { return false; }
+uint64_t capturing(UserStream) { return 0; }
 void keep_with_graph(UserStream, std::shared_ptr<void>) { refuse(); }
 DuringCapture::DuringCapture() = default;
 DuringCapture::~DuringCapture() = default;

@@ -4,6 +4,7 @@
 #include "backend/rail/nccl.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "core/error.hpp"
 
@@ -36,6 +37,7 @@ NcclRail::Channel& NcclRail::channel(int s, int rank) {
 }
 
 const NcclRail::Memory& NcclRail::memory_of(const void* address) const {
+  const std::lock_guard lock(memories_mutex_);
   for (const Memory& m : memories_) {
     const auto* base = static_cast<const char*>(m.segment->base());
     if (address >= base && address < base + m.segment->bytes()) return m;
@@ -44,6 +46,7 @@ const NcclRail::Memory& NcclRail::memory_of(const void* address) const {
 }
 
 NcclWindow NcclRail::window(int64_t memory, size_t way) const {
+  const std::lock_guard lock(memories_mutex_);
   for (const Memory& m : memories_)
     if (m.number == memory) return m.windows[way];
   throw Error(Kind::intern, "a peer opened memory that is not registered; report this");
@@ -191,6 +194,8 @@ void NcclRail::check_peers() {
 void NcclRail::progress(int s) {
   records_.progress(s);
   take_notes();
+  const std::unique_lock lock(in_nccl_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // set-up is in it, on all ranks
   const gpu::Use use(device_);
   for (size_t w = 0; w < ways_.size(); w++) {
     issue(w);

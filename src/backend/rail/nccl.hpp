@@ -15,7 +15,9 @@
 
 #include <array>
 #include <deque>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,7 +140,9 @@ class NcclRail : public Rail {
   const Topology& topology_;
   const int rank_, device_;
   std::array<Way, 2> ways_;
-  std::vector<Memory> memories_;
+  std::list<Memory> memories_;
+  mutable std::mutex memories_mutex_;
+  std::mutex in_nccl_;  // set-up has a thread of its own, and NCCL takes one at a time
   int64_t next_memory_ = 0;
   std::deque<Outgoing> outgoing_;
   std::vector<NcclWait> waits_;

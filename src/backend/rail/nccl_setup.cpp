@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "backend/rail/nccl.hpp"
@@ -44,8 +45,12 @@ void NcclRail::init(const Ids& ids) {
 }
 
 std::shared_ptr<const void> NcclRail::expose(std::shared_ptr<Segment> segment) {
+  const std::lock_guard lock(in_nccl_);
   const gpu::Use use(device_);
-  Memory& m = memories_.emplace_back(Memory{next_memory_++, std::move(segment), {}, {}});
+  Memory& m = [&]() -> Memory& {
+    const std::lock_guard list_lock(memories_mutex_);
+    return memories_.emplace_back(Memory{next_memory_++, std::move(segment), {}, {}});
+  }();
   const size_t bytes = (m.segment->bytes() + nccl_alignment - 1) / nccl_alignment * nccl_alignment;
   for (size_t w = 0; w < ways_.size(); w++) {
     library_.check(library_.window_register(ways_[w].comm, m.segment->base(), bytes, &m.windows[w],
@@ -65,6 +70,7 @@ std::shared_ptr<const void> NcclRail::expose(std::shared_ptr<Segment> segment) {
 
 // NCCL connects peers at their first put.
 void NcclRail::warm_up() {
+  const std::lock_guard lock(in_nccl_);
   const gpu::Use use(device_);
   const Memory& m = memories_.back();
   const int node = topology_.node(rank_), local = topology_.local(rank_);
@@ -90,6 +96,7 @@ void NcclRail::warm_up() {
 }
 
 std::vector<int64_t> NcclRail::unused() const {
+  const std::lock_guard lock(memories_mutex_);
   std::vector<int64_t> numbers;
   for (const Memory& m : memories_)
     if (m.users.expired()) numbers.push_back(m.number);
@@ -97,6 +104,7 @@ std::vector<int64_t> NcclRail::unused() const {
 }
 
 void NcclRail::release(const std::vector<int64_t>& numbers) {
+  const std::lock_guard lock(in_nccl_);
   const gpu::Use use(device_);
   for (const int64_t number : numbers) {
     const auto at = std::find_if(memories_.begin(), memories_.end(),
@@ -106,6 +114,7 @@ void NcclRail::release(const std::vector<int64_t>& numbers) {
       if (at->windows[w])
         library_.check(library_.window_deregister(ways_[w].comm, at->windows[w]),
                        "ncclCommWindowDeregister");
+    const std::lock_guard list_lock(memories_mutex_);
     memories_.erase(at);
   }
 }
