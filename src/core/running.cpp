@@ -169,13 +169,14 @@ bool Context::progress_locked() {
 // node the alarm line says so, and a thread that may not call MPI drives calls there.
 void Context::hear_after_absence() {
   if (topology_.nodes() == 1) return;
-  constexpr double absence_s = 0.25, listen_s = 0.0005;  // a message may take MPI some rounds
+  constexpr double absence_s = 0.25, listen_s = 0.0005;
+  constexpr int rounds = 200;  // that a message may take MPI, also where others have the core
   const double now = now_s(), away_s = now - std::exchange(last_progress_s_, now);
   if (away_s < absence_s || broken_flag_ || dup_ == MPI_COMM_NULL) return;
   const Watch::Here h = here(false);
   if (h.limit_s <= 0) return;
   if (!watch_) watch_ = std::make_unique<Watch>(dup_);
-  while (!broken_flag_ && now_s() - now < listen_s) {
+  for (int round = 0; !broken_flag_ && (round < rounds || now_s() - now < listen_s); round++) {
     enter_mpi();
     if (const auto verdict = watch_->hear(h)) give_up(*verdict, "");
   }
