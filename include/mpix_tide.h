@@ -419,13 +419,13 @@ MPIX_TIDE_API int MPIX_Tide_reduce_scatter(const void* const* grads, void* const
    streams have not come so far: what runs beside a graph on the same communicator must be ordered
    with it by the program, on all ranks alike.  Start and wait of a request belong to one capture
    (REQUEST, local: it was started outside, or in another), and the request stays inactive.  A
-   graph's calls wait while the host has an operation of their group under way, and the later ones
-   of the graph with them.  No run begins after MPI_Finalize. Memory is not freed before the stream
-   has passed.  A thread of Tide's drives the calls, as with tide_progress = thread, and keeps
-   tide_timeout.  An error found later than here is told on all ranks by
-   MPIX_Tide_group_async_error; the stream goes on, outputs are undefined. Errors of the enqueue
-   forms: those of starting.  UNSUPPORTED, local: no device, or there are several nodes and MPI is
-   without MPI_THREAD_MULTIPLE.  DEVICE, local: the device failed. */
+   graph's calls wait while the host has an operation of their group under way, and later ones of
+   the graph with them.  No run begins after MPI_Finalize.
+   Memory is not freed before the stream has passed.  A thread of Tide's drives the calls, as with
+   tide_progress = thread, and keeps tide_timeout.  An error found later than here is told on all
+   ranks by MPIX_Tide_group_async_error; the stream goes on, outputs are undefined.
+   Errors of the enqueue forms: those of starting.  UNSUPPORTED, local: no device, or there are
+     several nodes and MPI is without MPI_THREAD_MULTIPLE.  DEVICE, local: the device failed. */
 
 /* Starts an all-gather or a reduce-scatter and returns.  Collective. */
 MPIX_TIDE_API int MPIX_Tide_iallgather(const void* const* shards, void* const params[],
