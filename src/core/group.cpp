@@ -6,6 +6,7 @@
 
 #include "core/call.hpp"
 #include "core/fingerprint.hpp"
+#include "core/launch.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "core/replicas.hpp"
@@ -91,7 +92,7 @@ void Group::need_thread() {
                 "tide_progress = thread, and stream-ordered calls: between nodes the progress "
                 "thread calls MPI, which was not initialised with MPI_THREAD_MULTIPLE; do that, or "
                 "use poll and calls without a stream");
-  context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
+  if (context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE)) check_binding();
 }
 
 void Group::set_async_error(const Error& error) {

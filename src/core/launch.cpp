@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sched.h>
 
 #include <cstdlib>
 
@@ -76,6 +77,28 @@ void check_launch() {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::string mistake =
       launch_mistake(size, this_mpi, [](const char* v) { return getenv(v); });
+  if (!mistake.empty()) warn_once(mistake);
+}
+
+// Two threads that poll on one core take turns of some milliseconds, which is longer than most
+// calls.
+std::string binding_mistake(int cpus, const std::string& mpi, const Lookup& environment) {
+  if (cpus != 1) return "";
+  const bool by_srun = number(environment, "SLURM_STEP_NUM_TASKS") > 0 &&
+                       number(environment, "OMPI_COMM_WORLD_SIZE") < 0;
+  return fmt::format(
+      "this rank is bound to one CPU, which Tide's progress thread shares with the thread that "
+      "calls: calls may take ten times as long; give each rank two CPUs or more ({})",
+      by_srun             ? "srun --cpus-per-task=2"
+      : mpi == "Open MPI" ? "mpiexec --map-by slot:PE=2, or --bind-to none"
+                          : "mpiexec -bind-to none");
+}
+
+void check_binding() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;  // more CPUs than the mask has
+  const std::string mistake =
+      binding_mistake(CPU_COUNT(&mask), this_mpi, [](const char* v) { return getenv(v); });
   if (!mistake.empty()) warn_once(mistake);
 }
 

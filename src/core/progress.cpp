@@ -105,10 +105,10 @@ void Progress::watch(const std::vector<std::shared_ptr<Context>>& contexts) {
   }
 }
 
-void Progress::start_thread(bool may_call_mpi) {
+bool Progress::start_thread(bool may_call_mpi) {
   const std::lock_guard lock(mutex_);
   may_call_mpi_ = may_call_mpi;
-  if (running_) return;
+  if (running_) return false;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -124,6 +124,7 @@ void Progress::start_thread(bool may_call_mpi) {
                 e.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return true;
 }
 
 void Progress::stop_thread() {

@@ -38,9 +38,9 @@ class Progress {
   void rest(Context& mine, int idle);      // spin; then the others, MPI, the clock, the core
   void tick(Context& mine, bool waiting);  // all contexts of the process; cheap when called often
 
-  // From now on; idempotent.  The thread stays inside the CPUs of its maker, takes no signals, and
-  // sleeps while nothing is active.
-  void start_thread(bool may_call_mpi);
+  // From now on; idempotent: true where it was not running.  The thread stays inside the CPUs of
+  // its maker, takes no signals, and sleeps while nothing is active.
+  bool start_thread(bool may_call_mpi);
   void stop_thread();
   // At finalize: what the user left active is completed, as far as it goes by itself.
   void drain();

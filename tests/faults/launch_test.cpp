@@ -53,6 +53,20 @@ TEST(Launch, TheOtherMpisMpiexecIsNamed) {
       {"MPICH's mpiexec"});
 }
 
+TEST(Launch, ACoreForTwoThreadsIsNamed) {
+  const auto bound = [](int cpus, const char* mpi, const Variables& variables) {
+    return binding_mistake(cpus, mpi, [&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    });
+  };
+  const Variables step{{"SLURM_STEP_NUM_TASKS", "4"}};
+  expect_words(bound(1, "Open MPI", {}), {"one CPU", "progress thread", "--map-by slot:PE=2"});
+  expect_words(bound(1, "MPICH", {}), {"mpiexec -bind-to none"});
+  expect_words(bound(1, "MPICH", step), {"srun --cpus-per-task=2"});
+  for (int cpus : {2, 64}) EXPECT_EQ("", bound(cpus, "Open MPI", step));
+}
+
 TEST(Launch, RightLaunchesAreSilent) {
   const char* mpis[] = {"Open MPI", "MPICH", "another MPI"};
   for (const char* mpi : mpis) {

@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A training step of transformer blocks: PyTorch's FSDP2 beside Tide's pipeline, one process a GPU.
 
-    mpiexec -n 2 python3 apps/tide-perf/fsdp2/step.py --libtide build/src/libtide.so --tokens 4096
+    mpiexec -n 2 --bind-to none python3 apps/tide-perf/fsdp2/step.py --libtide build/src/libtide.so --tokens 4096
 
 Blocks have the shapes of Llama-3.1-70B.  Both sides keep fp32 master shards, gather bf16 before a block's forward
 and again before its backward, and reduce bf16 gradients to fp32 shards.  `local` is the same computation with whole
 bf16 weights and no communication, once through PyTorch's autograd (as FSDP2 has it) and once through the linear layer
 that writes a weight's gradient where Tide wants it.  Printed: medians, and what each step takes over its own `local`.
 Gradients of both sides are compared.  Needs PyTorch >= 2.6 with NCCL, and Tide built with CUDA and with the same MPI
-(Open MPI) that starts this.  NCCL_NVLS_ENABLE is 0 unless it is set.
+(Open MPI) that starts this; ranks need more than one core, as threads drive both sides.  NCCL_NVLS_ENABLE is 0 unless it is set.
 """
 import argparse
 import ctypes
@@ -42,6 +42,7 @@ parser.add_argument("--tokens", type=int, default=4096, help="of one sequence on
 parser.add_argument("--reps", type=int, default=9)
 parser.add_argument("--prefetch", type=int, default=1, help="visits that Tide gathers ahead")
 parser.add_argument("--mode", choices=["in-place", "slot-reuse"], default="in-place")
+parser.add_argument("--trace", metavar="PREFIX", help="write PREFIX-tide.json and PREFIX-fsdp2.json, a step of rank 0 each, for chrome://tracing")
 options = parser.parse_args()
 
 os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
@@ -297,6 +298,13 @@ for rep in range(-3, options.reps):
             took[name].append(slowest.item() * 1e3)
     if rep == -3:
         say("first step of each is done")
+
+for name in ("tide", "fsdp2") if options.trace else ():  # all ranks, as a profiler slows its own down
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        steps[name]()
+        torch.cuda.synchronize()
+    if rank == 0:
+        profile.export_chrome_trace(f"{options.trace}-{name}.json")
 
 worst = 0.0
 for layer, b in zip(layers, sharded):
