@@ -132,7 +132,7 @@ void* load(const std::string& library, std::string& file) {
     if (why.empty()) why = dlerror();
   }
   throw std::runtime_error(
-      fmt::format("CUPTI: {}; set TIDE_CUPTI_LIBRARY to the path of libcupti.so", why));
+      fmt::format("CUPTI not found: {}; set TIDE_CUPTI_LIBRARY to the path of libcupti.so", why));
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ Cupti::Cupti(const std::string& library) {
     void* at = dlsym(loaded, name);
     if (at == nullptr)
       throw std::runtime_error(
-          fmt::format("CUPTI: {} has no {}; set TIDE_CUPTI_LIBRARY to the "
+          fmt::format("CUPTI not found: {} has no {}; set TIDE_CUPTI_LIBRARY to the "
                       "path of libcupti.so",
                       file_, name));
     function = reinterpret_cast<std::decay_t<decltype(function)>>(at);

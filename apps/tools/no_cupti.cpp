@@ -11,7 +11,8 @@ struct Cupti::Api {};
 
 Cupti::Cupti(const std::string&) {
   throw std::runtime_error(
-      "CUPTI: this Tide was built without its header; install it (cupti.h, of the CUDA toolkit) "
+      "CUPTI left out: this Tide was built without its header; install it (cupti.h, of the CUDA "
+      "toolkit) "
       "and "
       "configure again");
 }
