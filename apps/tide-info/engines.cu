@@ -18,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -261,13 +262,15 @@ std::string record(int device, int devices, Neighbour& neighbour) {
     TRY(cudaSetDevice(device));
     TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (const Form& form : forms_of(device, devices, neighbour, stream)) {
+      form.issue();  // once before, as the probe does
       TRY(cudaDeviceSynchronize());
       cupti.discard();
       form.issue();
       TRY(cudaDeviceSynchronize());
+      std::set<std::string> all;
+      for (const tools::Activity& a : cupti.take()) all.insert(words_of(a));
       std::string words;
-      for (const tools::Activity& a : cupti.take())
-        words += (words.empty() ? "" : " and ") + words_of(a);
+      for (const std::string& one : all) words += (words.empty() ? "" : " and ") + one;
       text += std::string(form.name) + '\t' + (words.empty() ? "no record" : words) + '\n';
     }
     return text + "\tCUPTI " + cupti.version() + "\n";
@@ -283,6 +286,7 @@ Recorded record_apart() {
   if (pipe(ends) != 0) return recorded;
   const pid_t child = fork();
   if (child == 0) {
+    alarm(60);  // whatever it waits for
     close(ends[0]);
     Neighbour neighbour;
     int devices = 0, device = 0;

@@ -13,7 +13,7 @@ using nlohmann::json;
 constexpr double mib = 1024.0 * 1024.0;
 
 // Whole numbers as such; a median over calls of both kinds may lie between.
-std::string count(double value) { return fmt::format("{:.4g}", value); }
+std::string count(double value) { return fmt::format("{:.6g}", value); }
 
 json figures_json(const TraceFigures& f) {
   return {{"kernels", f[kernels]},

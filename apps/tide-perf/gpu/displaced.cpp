@@ -3,7 +3,9 @@
 #include "gpu/displaced.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 #include "gpu/blocks.hpp"
 #include "gpu/in_turn.hpp"

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "agreement.hpp"
 #include "cupti.hpp"
