@@ -11,29 +11,36 @@
 namespace info {
 
 #if !TIDE_INFO_CUDA
-static std::vector<EngineRow> none(std::string&, std::string& why_not) {
-  why_not = "this Tide was built without CUDA; configure it with -DTIDE_WITH_CUDA=ON";
-  return {};
+static EngineTable none() {
+  EngineTable table;
+  table.why_not = "this Tide was built without CUDA; configure it with -DTIDE_WITH_CUDA=ON";
+  return table;
 }
 static constexpr auto probe_engines = none;
 #endif
 
 nlohmann::json engines_section() {
-  std::string title, why_not;
-  const std::vector<EngineRow> rows = probe_engines(title, why_not);
-  if (rows.empty()) throw std::runtime_error("--engines: " + why_not);
-  nlohmann::json section{{"device", title}, {"copies", nlohmann::json::array()}};
-  for (const EngineRow& r : rows)
-    section["copies"].push_back({{"form", r.form}, {"copy_engine", r.copy_engine}});
+  const EngineTable table = probe_engines();
+  if (table.rows.empty()) throw std::runtime_error("--engines: " + table.why_not);
+  nlohmann::json section{
+      {"device", table.device}, {"cupti", table.cupti}, {"copies", nlohmann::json::array()}};
+  for (const EngineRow& r : table.rows)
+    section["copies"].push_back(
+        {{"form", r.form}, {"copy_engine", r.copy_engine}, {"cupti", r.cupti}});
   return section;
 }
 
 std::string engines_text(const nlohmann::json& section) {
   std::string text = fmt::format("Engines: {}\n", section["device"].get<std::string>());
+  text += fmt::format("  {:38}{:18}{}\n", "", "seen", "CUPTI's record");
   for (const auto& row : section["copies"])
-    text += fmt::format("  {:38}{}\n", row["form"].get<std::string>(),
-                        row["copy_engine"].get<bool>() ? "copy engine" : "multiprocessors");
-  return text + "  (what ended while every multiprocessor was taken)\n";
+    text += fmt::format("  {:38}{:18}{}\n", row["form"].get<std::string>(),
+                        row["copy_engine"].get<bool>() ? "copy engine" : "multiprocessors",
+                        row["cupti"].get<std::string>());
+  return text + fmt::format(
+                    "  seen: a copy engine's is what ended while every multiprocessor was taken\n"
+                    "  {}\n",
+                    section["cupti"].get<std::string>());
 }
 
 }  // namespace info

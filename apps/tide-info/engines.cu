@@ -3,7 +3,9 @@
 // Which engine copies?  Thread blocks that spin for a limited time fill every multiprocessor, in
 // threads and in shared memory; a copy that ends beside them was a copy engine's, one that waits
 // for them runs on multiprocessors, whatever the call is named.  A kernel is the control: it must
-// wait.
+// wait.  Before that another process issues each form once while CUPTI records (which this one must
+// not know: a probe that is recorded would be another one): what the record calls the channel
+// stands beside what was seen, and where the two differ, what was seen holds.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/socket.h>
@@ -15,9 +17,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cupti.hpp"
 #include "engines.hpp"
 
 namespace {
@@ -176,62 +182,46 @@ class Neighbour {
   int socket_ = -1;
 };
 
-}  // namespace
+struct Form {
+  const char* name;
+  std::function<void()> issue;
+};
 
-std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not) {
-  Neighbour neighbour;
-  int count = 0;
-  const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code != cudaSuccess || count == 0) {
-    why_not = code == cudaSuccess ? "CUDA shows no device" : cudaGetErrorString(code);
-    return {};
-  }
-  int device = 0, engines = 0;
-  TRY(cudaGetDevice(&device));
-  cudaDeviceProp properties;
-  TRY(cudaGetDeviceProperties(&properties, device));
-  TRY(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device));
-  Probe probe(device);
-  title = std::string(properties.name) + ", " + std::to_string(probe.sms()) + " multiprocessors, " +
-          std::to_string(engines) + " copy engines";
+// All forms of copies that `device`, which is in use, can be asked for; on `stream`.
+std::vector<Form> forms_of(int device, int devices, Neighbour& neighbour, cudaStream_t stream) {
   char *a, *b, *host;
   int* word;
   TRY(cudaMalloc(&a, bytes));
   TRY(cudaMalloc(&b, 2 * bytes));
   TRY(cudaMalloc(&word, sizeof(int)));
   TRY(cudaHostAlloc(&host, bytes, 0));
-  const cudaStream_t stream = probe.stream();
-  std::vector<EngineRow> table;
-  const auto row = [&](const char* form, const std::function<void()>& issue) {
-    table.push_back({form, probe.beside(issue)});
+  const auto copy = [stream](void* to, const void* from, cudaMemcpyKind kind) {
+    return [=] { TRY(cudaMemcpyAsync(to, from, bytes, kind, stream)); };
   };
-  row("kernel (control: must wait)", [&] { touch<<<1, 1, 0, stream>>>(word); });
-  row("host to device",
-      [&] { TRY(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, stream)); });
-  row("host to device, strided", [&] {
-    TRY(cudaMemcpy2DAsync(b, 2 * bytes / rows, host, bytes / rows, bytes / rows, rows,
-                          cudaMemcpyHostToDevice, stream));
-  });
-  row("device to host",
-      [&] { TRY(cudaMemcpyAsync(host, a, bytes, cudaMemcpyDeviceToHost, stream)); });
-  row("same device", [&] { TRY(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
-  row("same device, strided", [&] {
-    TRY(cudaMemcpy2DAsync(b, 2 * bytes / rows, a, bytes / rows, bytes / rows, rows,
-                          cudaMemcpyDeviceToDevice, stream));
-  });
-  if (void* theirs = neighbour.map(device)) {
-    row("to another process, same device",
-        [&] { TRY(cudaMemcpyAsync(theirs, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
-  }
-  row("memset", [&] { TRY(cudaMemsetAsync(a, 0, bytes, stream)); });
+  const auto strided = [stream](void* to, const void* from, cudaMemcpyKind kind) {
+    return [=] {
+      TRY(cudaMemcpy2DAsync(to, 2 * bytes / rows, from, bytes / rows, bytes / rows, rows, kind,
+                            stream));
+    };
+  };
+  std::vector<Form> forms{
+      {"kernel (control: must wait)", [=] { touch<<<1, 1, 0, stream>>>(word); }},
+      {"host to device", copy(a, host, cudaMemcpyHostToDevice)},
+      {"host to device, strided", strided(b, host, cudaMemcpyHostToDevice)},
+      {"device to host", copy(host, a, cudaMemcpyDeviceToHost)},
+      {"same device", copy(b, a, cudaMemcpyDeviceToDevice)},
+      {"same device, strided", strided(b, a, cudaMemcpyDeviceToDevice)}};
+  if (void* theirs = neighbour.map(device))
+    forms.push_back({"to another process, same device", copy(theirs, a, cudaMemcpyDeviceToDevice)});
+  forms.push_back({"memset", [=] { TRY(cudaMemsetAsync(a, 0, bytes, stream)); }});
   cudaGraph_t graph;
   cudaGraphExec_t launch;
   TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   TRY(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, stream));
   TRY(cudaStreamEndCapture(stream, &graph));
   TRY(cudaGraphInstantiate(&launch, graph, 0));
-  row("host to device, in a graph", [&] { TRY(cudaGraphLaunch(launch, stream)); });
-  for (int other = 0; other < count; other++) {
+  forms.push_back({"host to device, in a graph", [=] { TRY(cudaGraphLaunch(launch, stream)); }});
+  for (int other = 0; other < devices; other++) {
     int reaches = 0;
     if (other == device || cudaDeviceCanAccessPeer(&reaches, device, other) != cudaSuccess ||
         !reaches)
@@ -242,15 +232,111 @@ std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not) {
     TRY(cudaSetDevice(device));
     const cudaError_t enabled = cudaDeviceEnablePeerAccess(other, 0);
     if (enabled == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
-    row("to another device",
-        [&] { TRY(cudaMemcpyAsync(far, a, bytes, cudaMemcpyDeviceToDevice, stream)); });
-    row("to another device, strided", [&] {
-      TRY(cudaMemcpy2DAsync(far, 2 * bytes / rows, a, bytes / rows, bytes / rows, rows,
-                            cudaMemcpyDeviceToDevice, stream));
-    });
-    row("from another device",
-        [&] { TRY(cudaMemcpyAsync(a, far, bytes, cudaMemcpyDeviceToDevice, stream)); });
+    forms.push_back({"to another device", copy(far, a, cudaMemcpyDeviceToDevice)});
+    forms.push_back({"to another device, strided", strided(far, a, cudaMemcpyDeviceToDevice)});
+    forms.push_back({"from another device", copy(a, far, cudaMemcpyDeviceToDevice)});
     break;
   }
+  return forms;
+}
+
+std::string words_of(const tools::Activity& a) {
+  const char* const engine = a.copy_engine ? "copy engine" : "multiprocessors";
+  if (a.kind == tools::Activity::kernel) return "kernel";
+  return std::string(a.kind == tools::Activity::set ? "memset, " : "memcpy, ") + engine;
+}
+
+// What CUPTI says, by form; and its version, or why it says nothing.  "form\twords\n", the version
+// without a form, is what the process that records writes.
+struct Recorded {
+  std::map<std::string, std::string> words;
+  std::string version = "CUPTI left out: the process that loads it ended";
+};
+
+std::string record(int device, int devices, Neighbour& neighbour) {
+  const char* const library = std::getenv("TIDE_CUPTI_LIBRARY");
+  std::string text;
+  try {
+    tools::Cupti cupti(library == nullptr ? "" : library);  // before the context
+    cudaStream_t stream;
+    TRY(cudaSetDevice(device));
+    TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (const Form& form : forms_of(device, devices, neighbour, stream)) {
+      form.issue();  // once before, as the probe does
+      TRY(cudaDeviceSynchronize());
+      cupti.discard();
+      form.issue();
+      TRY(cudaDeviceSynchronize());
+      std::set<std::string> all;
+      for (const tools::Activity& a : cupti.take()) all.insert(words_of(a));
+      std::string words;
+      for (const std::string& one : all) words += (words.empty() ? "" : " and ") + one;
+      text += std::string(form.name) + '\t' + (words.empty() ? "no record" : words) + '\n';
+    }
+    return text + "\tCUPTI " + cupti.version() + "\n";
+  } catch (const std::runtime_error& e) {
+    return text + "\t" + e.what() + "\n";
+  }
+}
+
+// By a process of its own, which has ended when this returns.
+Recorded record_apart() {
+  Recorded recorded;
+  int ends[2];
+  if (pipe(ends) != 0) return recorded;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // whatever it waits for
+    close(ends[0]);
+    Neighbour neighbour;
+    int devices = 0, device = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess)
+      _exit(0);  // the other process says so
+    const std::string text = record(device, devices, neighbour);
+    for (size_t done = 0; done < text.size();) {
+      const ssize_t written = write(ends[1], text.data() + done, text.size() - done);
+      if (written <= 0) _exit(1);
+      done += static_cast<size_t>(written);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char part[4096];
+  for (ssize_t got; (got = read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(got));
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  for (size_t at = 0, tab, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    if ((tab = text.find('\t', at)) > end) continue;
+    const std::string words = text.substr(tab + 1, end - tab - 1);
+    (tab == at ? recorded.version : recorded.words[text.substr(at, tab - at)]) = words;
+  }
+  return recorded;
+}
+
+}  // namespace
+
+EngineTable probe_engines() {
+  EngineTable table;
+  Recorded recorded = record_apart();
+  table.cupti = recorded.version;
+  Neighbour neighbour;
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess || count == 0) {
+    table.why_not = code == cudaSuccess ? "CUDA shows no device" : cudaGetErrorString(code);
+    return table;
+  }
+  int device = 0, engines = 0;
+  TRY(cudaGetDevice(&device));
+  cudaDeviceProp properties;
+  TRY(cudaGetDeviceProperties(&properties, device));
+  TRY(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, device));
+  Probe probe(device);
+  table.device = std::string(properties.name) + ", " + std::to_string(probe.sms()) +
+                 " multiprocessors, " + std::to_string(engines) + " copy engines";
+  for (const Form& form : forms_of(device, count, neighbour, probe.stream()))
+    table.rows.push_back({form.name, probe.beside(form.issue), recorded.words[form.name]});
   return table;
 }

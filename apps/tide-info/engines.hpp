@@ -7,7 +7,14 @@
 
 struct EngineRow {
   std::string form;
-  bool copy_engine;  // it ended while every multiprocessor was taken
+  bool copy_engine;   // it ended while every multiprocessor was taken
+  std::string cupti;  // what CUPTI's record of it says; empty where there is no CUPTI
 };
-// On the current device; empty: why_not says so.  Forks once, before it uses CUDA.
-std::vector<EngineRow> probe_engines(std::string& title, std::string& why_not);
+struct EngineTable {
+  std::string device;
+  std::string cupti;            // its version, or why there is none
+  std::vector<EngineRow> rows;  // none: `why_not` says so
+  std::string why_not;
+};
+// On the current device.  Forks once, before it uses CUDA.
+EngineTable probe_engines();

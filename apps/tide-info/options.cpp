@@ -49,7 +49,8 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
   app.add_option("--devices", o.rail.devices, "NICs for each rail (default 1)")
       ->check(CLI::Range(1, 64));
   app.add_flag("--engines", o.engines,
-               "which engine carries out each form of copy on this GPU: a probe of a second");
+               "which engine carries out each form of copy on this GPU: a probe of a second, and\n"
+               "what CUPTI records of them (TIDE_CUPTI_LIBRARY, else libcupti.so)");
   app.add_flag("-c,--config", o.config, "how the library was built");
   app.add_flag("-e,--env", o.environment,
                "every TIDE_ variable: its meaning, its default and its current value");

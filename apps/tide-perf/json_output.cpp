@@ -74,6 +74,8 @@ json result_json(const Result& r) {
   if (!r.overlap_rows.empty()) rows = overlap_json(r);
   if (!r.skew_rows.empty()) rows = skew_json(r);
   if (!r.beside_rows.empty()) rows = beside_json(r);
+  if (!r.trace_rows.empty()) rows = trace_json(r);
+  if (!r.displaced_rows.empty()) rows = displaced_json(r);
   json j{{"collective", r.collective},
          {"list", list_json(r.list)},
          {"full_bytes", r.full_bytes},
@@ -109,6 +111,8 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"mode", o.overlap           ? "overlap"
                    : o.skewed()        ? "skew"
                    : !o.beside.empty() ? "beside"
+                   : o.trace           ? "trace"
+                   : o.displaced       ? "displaced"
                                        : "calls"},
           {"options",
            {{"skew_ms", o.skewed() ? o.skew_ms : 0},

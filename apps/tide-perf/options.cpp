@@ -34,7 +34,8 @@ const char* const footer =
     "is\n"
     "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
     "TIDE_CUBLAS_LIBRARY,\n"
-    "else libcublas.so; NCCL_NVLS_ENABLE is 0 unless set.\n"
+    "else libcublas.so, CUPTI (--trace) from TIDE_CUPTI_LIBRARY, else libcupti.so;\n"
+    "NCCL_NVLS_ENABLE is 0 unless set.\n"
     "A time is the slowest rank's, between a barrier and its return; 'vs tide' is a row's median\n"
     "over tide's.  algbw is the whole list's bytes over the median, busbw (N-1)/N of that.\n"
     "List file, one parameter a line, '#' comments:  name rows row_elems [block_rows] [dtype]\n"
@@ -47,6 +48,8 @@ const char* const footer =
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --json cuda.json\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --trace --reps 5\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --displaced --reps 5\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
 
@@ -140,6 +143,24 @@ CLI::Validator beside_word() {
   return {check, ""};
 }
 
+// On a GPU alone.
+void add_device_modes(CLI::App& app, Options& o) {
+  auto* trace = app.add_flag(
+      "--trace", o.trace,
+      "what each call makes the GPU do, by CUPTI: kernels, copies by copy engines and by\n"
+      "multiprocessors, multiprocessor-milliseconds (needs --memory cuda)");
+  auto* displaced = app.add_flag(
+      "--displaced", o.displaced,
+      "how many blocks of a kernel that fills the GPU once start late because the calls,\n"
+      "repeated all the time, hold a multiprocessor, and how late (needs --memory cuda)");
+  for (auto* mode : {trace, displaced})
+    mode->excludes("--overlap")
+        ->excludes("--first-calls")
+        ->excludes("--skew")
+        ->excludes("--beside");
+  trace->excludes(displaced);
+}
+
 // What is measured instead of calls of their own.
 void add_modes(CLI::App& app, Options& o) {
   auto* first = app.add_flag("--first-calls", o.first_calls,
@@ -178,6 +199,7 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first)
       ->excludes("--skew");
+  add_device_modes(app, o);
   app.add_flag("--step-memory", o.step_memory,
                "no run: the memory that a training step of the lists is planned to take on 8, 16\n"
                "and 64 ranks, In-Place and Slot-Reuse, and by FSDP2's rule")
@@ -197,14 +219,14 @@ std::string device_problem(Options& o) {
     if (of_device != o.on_device())
       return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
   }
-  if (!o.on_device() && !o.beside.empty()) return "--beside needs --memory cuda";
+  const char* const mode = o.kernels_for();
+  if (!o.on_device() && mode != nullptr) return fmt::format("{} needs --memory cuda", mode);
   if (!o.on_device()) return "";
   if (o.overlap) return "--overlap computes on the host; use --memory tide, or --beside gemm";
   const std::string missing = gpu::not_built();
   if (!missing.empty()) return "--memory cuda: " + missing;
-  if (o.beside.empty()) return "";
   const std::string none = gpu::not_built_for_kernels();
-  return none.empty() ? "" : "--beside: " + none;
+  return mode == nullptr || none.empty() ? "" : fmt::format("{}: {}", mode, none);
 }
 
 // What CLI11 cannot see: combinations, and values with a grammar of their own.
@@ -230,6 +252,10 @@ bool Options::has_baseline(const std::string& name) const {
     return std::find(baselines.begin(), baselines.end(), n) != baselines.end();
   };
   return !names("none") && (names("all") || names(name.c_str()));
+}
+
+const char* Options::kernels_for() const {
+  return !beside.empty() ? "--beside" : trace ? "--trace" : displaced ? "--displaced" : nullptr;
 }
 
 bool Options::has_collective(const std::string& name) const {

@@ -18,6 +18,8 @@ struct Options {
   std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
   std::string device;         // of --memory cuda:K; empty: each rank's own
   std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
+  bool displaced = false;     // which blocks of a kernel the calls displace
+  bool trace = false;         // what the calls make the device do
   double scale = 0, mib = 0;  // 0: not given
   int reps = 20, warmup = 3;
   std::uint64_t seed = 1;
@@ -30,6 +32,7 @@ struct Options {
 
   bool skewed() const { return skew_ms >= 0; }
   bool on_device() const { return memory == "cuda"; }
+  const char* kernels_for() const;  // the option that needs kernels of a GPU, or null
   bool has_baseline(const std::string& name) const;
   bool has_collective(const std::string& name) const;
 };

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "contest.hpp"
+#include "displaced_blocks.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
+#include "trace_figures.hpp"
 
 // What was found, as plain values: the table and the JSON file print them.
 namespace perf {
@@ -55,6 +58,20 @@ struct BesideRow {  // one way of the call beside one victim, which is timed alo
   std::vector<double> call_alone;     // seconds of a call alone
 };
 
+struct TraceRow {
+  std::string name, what, refused;
+  std::vector<TraceFigures> ranks;          // medians over the calls, by rank
+  TraceFigures busiest{};                   // the largest of those
+  std::map<std::string, int> kernel_names;  // of rank 0's last call, with their counts
+};
+
+struct DisplacedRow {  // one way of the call beside the probe's blocks, which run alone in turn
+  std::string name, what, refused;
+  Displaced alone, beside;                          // of all ranks and repetitions
+  std::vector<double> victim_alone, victim_beside;  // of all launches, the slowest rank's
+  std::vector<double> bytes_per_s;                  // of the list, beside the blocks
+};
+
 struct Result {
   std::string collective;  // allgather or reduce-scatter
   ParamList list;
@@ -66,8 +83,11 @@ struct Result {
   std::string progress;                  // of --overlap: poll or thread
   std::vector<OverlapRow> overlap_rows;  // instead of rows, with --overlap
   std::vector<InputsRow> inputs_rows;
-  std::vector<SkewRow> skew_rows;      // instead of rows, with --skew
-  std::vector<BesideRow> beside_rows;  // instead of rows, with --beside
+  std::vector<SkewRow> skew_rows;            // instead of rows, with --skew
+  std::vector<BesideRow> beside_rows;        // instead of rows, with --beside
+  std::vector<TraceRow> trace_rows;          // instead of rows, with --trace
+  std::vector<DisplacedRow> displaced_rows;  // instead of rows, with --displaced
+  std::string probe;                         // with --displaced: its launches in words
   nlohmann::json report;  // the library's, whatever it holds; null if it could not be read
 };
 
@@ -92,14 +112,19 @@ std::string report_line(const nlohmann::json& report, const std::string& collect
 std::string facts_text(const Facts& facts, const Options& options);
 std::string result_text(const Result& result);
 
-/// The rows of a mode: of --overlap, --skew and --beside, empty where there are none.
+/// The rows of a mode: of --overlap, --skew, --beside, --trace and --displaced, empty where there
+/// are none.
 std::string overlap_text(const Result& result);
 std::string skew_text(const Result& result);
 std::string beside_text(const Result& result);
+std::string trace_text(const Result& result);
+std::string displaced_text(const Result& result);
 nlohmann::json overlap_json(const Result& result);
 nlohmann::json inputs_json(const Result& result);
 nlohmann::json skew_json(const Result& result);
 nlohmann::json beside_json(const Result& result);
+nlohmann::json trace_json(const Result& result);
+nlohmann::json displaced_json(const Result& result);
 
 nlohmann::json to_json(const Facts& facts, const Options& options,
                        const std::vector<Result>& results);

@@ -11,6 +11,8 @@
 #include "dtypes.hpp"
 #include "gpu/baselines.hpp"
 #include "gpu/beside.hpp"
+#include "gpu/displaced.hpp"
+#include "gpu/trace.hpp"
 #include "group.hpp"
 #include "measure.hpp"
 #include "modes.hpp"
@@ -88,6 +90,14 @@ void measure_calls(const Options& o, Workload& w, const std::vector<Contestant>&
                            contestants[c].workspace_bytes, samples[c], summarise(samples[c])});
 }
 
+auto measure_of(const Options& o) {
+  return o.trace             ? gpu::measure_trace
+         : o.displaced       ? gpu::measure_displaced
+         : !o.beside.empty() ? gpu::measure_beside
+         : o.skewed()        ? measure_skew
+                             : measure_calls;
+}
+
 Result run_one(const Options& o, Workload& w, bool allgather, const std::string& progress) {
   check_memory(o, w, allgather);
   (allgather ? fill_allgather : fill_reduce_scatter)(w);
@@ -99,10 +109,8 @@ Result run_one(const Options& o, Workload& w, bool allgather, const std::string&
   result.progress = progress;
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
-  else if (!o.beside.empty())
-    gpu::measure_beside(o, w, contestants_of(o, w, allgather), result);
   else
-    (o.skewed() ? measure_skew : measure_calls)(o, w, contestants_of(o, w, allgather), result);
+    measure_of(o)(o, w, contestants_of(o, w, allgather), result);
   result.report = tools::read_group_report(w.group);
   return result;
 }

@@ -116,7 +116,8 @@ std::string result_text(const Result& r) {
   if (r.progress == "thread")
     text += "by the progress thread, which serves this process from here on\n";
   if (!r.list.note.empty()) text += fmt::format("note: {}\n", r.list.note);
-  text += calls_text(r) + overlap_text(r) + skew_text(r) + beside_text(r);
+  text += calls_text(r) + overlap_text(r) + skew_text(r) + beside_text(r) + trace_text(r) +
+          displaced_text(r);
   if (!r.first_calls.empty())
     text += fmt::format("  first call {:.3f} ms, hundredth {:.3f} ms\n",
                         r.first_calls.front() * 1e3, r.first_calls.back() * 1e3);

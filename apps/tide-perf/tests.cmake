@@ -53,10 +53,15 @@ tide_perf_test(NAME workspace_word WRONG RANKS 0 EXPECT "--workspace 'huge' is n
   ARGS --overlap --workspace huge)
 tide_perf_test(NAME json_directory WRONG RANKS 2 EXPECT "'/' is a directory; check --json" ARGS --small --json /)
 
-# --memory cuda, on an emulated device; what a GPU alone can show (NCCL, kernels, --beside) is left out with a word.
+# --memory cuda, on an emulated device; what a GPU alone can show (NCCL, kernels, --beside, --trace) is left out with a word.
 tide_perf_test(NAME memory_word WRONG RANKS 0 EXPECT "gpu is neither tide, malloc, cuda nor cuda:K" ARGS --small --memory gpu)
 tide_perf_test(NAME beside_host WRONG RANKS 0 EXPECT "--beside needs --memory cuda" ARGS --small --beside gemm)
 tide_perf_test(NAME beside_word WRONG RANKS 0 EXPECT "gemm:1x2 is neither gemm nor gemm:MxNxK" ARGS --small --beside gemm:1x2)
+foreach(mode trace displaced)
+  tide_perf_test(NAME ${mode}_host WRONG RANKS 0 EXPECT "--${mode} needs --memory cuda" ARGS --small --${mode})
+  tide_perf_test(NAME ${mode}_beside WRONG RANKS 0 EXPECT "--${mode} excludes --beside|--beside excludes --${mode}"
+    ARGS --small --memory cuda --beside gemm --${mode})
+endforeach()
 tide_perf_test(NAME device_baseline WRONG RANKS 0 EXPECT "--baselines nccl does not go with --memory tide"
   ARGS --small --baselines nccl)
 if(NOT TIDE_HAVE_CUDA)
@@ -79,5 +84,9 @@ elseif(TIDE_WITH_CUDA STREQUAL "emulate")
   tide_perf_test(NAME cuda_host_baseline WRONG RANKS 0 EXPECT "--baselines flat does not go with --memory cuda"
     ARGS --small --memory cuda --baselines flat)
   tide_perf_test(NAME cuda_overlap WRONG RANKS 0 EXPECT "--overlap computes on the host" ARGS --small --memory cuda --overlap)
-  tide_perf_test(NAME cuda_beside WRONG RANKS 0 EXPECT "--beside: .* emulates its devices" ARGS --small --memory cuda --beside gemm)
+  foreach(mode "beside gemm" trace displaced)
+    string(REPLACE " " ";" words "--${mode}")
+    string(REGEX REPLACE " .*" "" mode "${mode}")
+    tide_perf_test(NAME cuda_${mode} WRONG RANKS 0 EXPECT "--${mode}: .* emulates its devices" ARGS --small --memory cuda ${words})
+  endforeach()
 endif()

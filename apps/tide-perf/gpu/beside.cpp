@@ -3,76 +3,26 @@
 #include "gpu/beside.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "agreement.hpp"
 #include "gpu/gemm.hpp"
+#include "gpu/in_turn.hpp"
 #include "measure.hpp"
 
 namespace perf::gpu {
 namespace {
 
-// Of all ranks: the slowest's time, the least rate.
-double largest(MPI_Comm comm, double value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
-  return value;
-}
-
-double time_alone(MPI_Comm comm, Victim& victim) {
-  MPI_Barrier(comm);
-  victim.launch();
-  return largest(comm, victim.seconds());
-}
-
-// Of one call, where `calls` follow one another.
-double time_calls(MPI_Comm comm, const Contestant& c, int calls) {
-  MPI_Barrier(comm);
-  const double begin = MPI_Wtime();
-  for (int call = 0; call < calls; ++call) c.run();
-  return largest(comm, (MPI_Wtime() - begin) / calls);
-}
-
-struct Beside {
-  double victim_s, calls_per_s;
-};
-
-// Calls back to back until the victim has ended on all ranks, about which they agree every
-// `between` calls.  Counted are those that returned before this rank's own victim had ended.
-Beside time_beside(MPI_Comm comm, Victim& victim, const Contestant& c, int between) {
-  MPI_Barrier(comm);
-  victim.launch();
-  const double begin = MPI_Wtime();
-  double last_s = 1;
-  int counted = 0;
-  for (int running = 1; running != 0;) {
-    for (int call = 0; call < between; ++call) {
-      c.run();
-      const bool first = counted == 0;
-      if (!first && !victim.running()) continue;
-      ++counted;  // the first call counts even if it is the longer one
-      last_s = MPI_Wtime() - begin;
-    }
-    running = victim.running() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &running, 1, MPI_INT, MPI_MAX, comm);
-  }
-  const double seconds_a_call = largest(comm, last_s / counted);
-  return {largest(comm, victim.seconds()), 1 / seconds_a_call};
-}
-
 // One row a contestant; a call's own time is taken with them.
-std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Victim& victim,
+std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Gemms& gemms,
                                       const std::vector<Contestant>& contestants,
                                       Progress& progress) {
-  constexpr double agree_every_s = 1e-3;
   std::vector<BesideRow> rows;
   std::vector<int> between;
   for (const Contestant& c : contestants) {
-    rows.push_back({"", c.name, c.what, c.refused, victim.flops(), {}, {}, {}, {}});
-    between.push_back(1);
-    if (!c.refused.empty()) continue;
-    time_calls(w.comm, c, 2);
-    const double call_s = time_calls(w.comm, c, 5);
-    between.back() = std::clamp(static_cast<int>(agree_every_s / call_s), 1, 1000);
+    rows.push_back({"", c.name, c.what, c.refused, gemms.flops(), {}, {}, {}, {}});
+    between.push_back(c.refused.empty() ? calls_between(w.comm, c) : 1);
   }
   const auto full_bytes = static_cast<double>(w.list->full_bytes());
   for (int rep = -std::min(o.warmup, 1); rep < o.reps; ++rep) {
@@ -81,8 +31,8 @@ std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Victi
       const std::size_t i = (k + static_cast<std::size_t>(rep + 1)) % rows.size();
       const Contestant& c = contestants[i];
       if (!c.refused.empty()) continue;
-      const double alone_s = time_alone(w.comm, victim);
-      const Beside beside = time_beside(w.comm, victim, c, between[i]);
+      const double alone_s = time_alone(w.comm, gemms.victim());
+      const Beside beside = time_beside(w.comm, gemms.victim(), c, between[i]);
       const double call_s = time_calls(w.comm, c, 4 * between[i]);
       if (rep < 0) continue;
       rows[i].alone.push_back(alone_s);
@@ -110,8 +60,8 @@ void measure_beside(const Options& o, Workload& w, const std::vector<Contestant>
   tools::agree(w.comm, problem);
   verify_all(w.comm, contestants, "before timing");
   for (const GemmShape& shape : gemm_shapes(o.beside)) {
-    Victim victim(*cublas, shape);
-    for (BesideRow& row : measure_victim(o, w, victim, contestants, progress)) {
+    Gemms gemms(*cublas, shape);
+    for (BesideRow& row : measure_victim(o, w, gemms, contestants, progress)) {
       row.victim = shape.name();
       result.beside_rows.push_back(std::move(row));
     }

@@ -51,54 +51,20 @@ std::vector<GemmShape> gemm_shapes(const std::string& beside) {
   return {one_wave(), {8192, 8192, 8192}};
 }
 
-Victim::Victim(const Cublas& cublas, const GemmShape& shape) : shape_(shape) {
+Gemms::Gemms(const Cublas& cublas, const GemmShape& shape) : shape_(shape) {
   const auto elems = [](int x, int y) { return static_cast<std::int64_t>(x) * y; };
   a_ = matrix(elems(shape.m, shape.k));
   b_ = matrix(elems(shape.k, shape.n));
   c_ = allocate(static_cast<std::size_t>(elems(shape.m, shape.n)) * 2);
-  check(cudaEventCreate(&begin_), "cudaEventCreate");
-  check(cudaEventCreate(&end_), "cudaEventCreate");
   const Cublas::Gemm gemm{shape.m, shape.n, shape.k, a_.get(), b_.get(), c_.get()};
-  cublas.issue(gemm, stream_);  // what is loaded at first use is loaded before the recording
-  stream_.synchronise();
-  cudaGraph_t recorded = nullptr;
-  check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-        "cudaStreamBeginCapture");
-  for (int k = 0; k < gemms; ++k) cublas.issue(gemm, stream_);
-  check(cudaStreamEndCapture(stream_, &recorded), "cudaStreamEndCapture");
-  const cudaError_t made = cudaGraphInstantiate(&graph_, recorded, 0);
-  cudaGraphDestroy(recorded);
-  check(made, "cudaGraphInstantiate");
-  launch();
-  seconds();
+  const Stream once;
+  cublas.issue(gemm, once);  // what is loaded at first use is loaded before the recording
+  once.synchronise();
+  victim_ = std::make_unique<Victim>([&](cudaStream_t stream) {
+    for (int k = 0; k < count; ++k) cublas.issue(gemm, stream);
+  });
 }
 
-Victim::~Victim() {
-  cudaGraphExecDestroy(graph_);
-  cudaEventDestroy(begin_);
-  cudaEventDestroy(end_);
-}
-
-double Victim::flops() const { return 2.0 * gemms * shape_.m * shape_.n * shape_.k; }
-
-void Victim::launch() {
-  check(cudaEventRecord(begin_, stream_), "cudaEventRecord");
-  check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch");
-  check(cudaEventRecord(end_, stream_), "cudaEventRecord");
-}
-
-bool Victim::running() {
-  const cudaError_t code = cudaEventQuery(end_);
-  if (code == cudaErrorNotReady) return true;
-  check(code, "cudaEventQuery");
-  return false;
-}
-
-double Victim::seconds() {
-  float ms = 0;
-  check(cudaEventSynchronize(end_), "cudaEventSynchronize");
-  check(cudaEventElapsedTime(&ms, begin_, end_), "cudaEventElapsedTime");
-  return ms * 1e-3;
-}
+double Gemms::flops() const { return 2.0 * count * shape_.m * shape_.n * shape_.k; }
 
 }  // namespace perf::gpu

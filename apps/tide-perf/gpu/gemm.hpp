@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/cublas.hpp"
+#include "gpu/victim.hpp"
 
 namespace perf::gpu {
 
@@ -20,26 +21,19 @@ struct GemmShape {
 /// directions.
 std::vector<GemmShape> gemm_shapes(const std::string& beside);
 
-/// Back-to-back GEMMs of one shape as one graph on a stream of its own.
-class Victim {
+/// Back-to-back GEMMs of one shape.
+class Gemms {
  public:
-  Victim(const Cublas& cublas, const GemmShape& shape);
-  ~Victim();
-  Victim(const Victim&) = delete;
-  Victim& operator=(const Victim&) = delete;
+  Gemms(const Cublas& cublas, const GemmShape& shape);
 
-  static constexpr int gemms = 200;
+  static constexpr int count = 200;
   double flops() const;  // of all of them
-  void launch();
-  bool running();
-  double seconds();  // of the last launch, from its begin to its end on the device; waits for it
+  Victim& victim() { return *victim_; }
 
  private:
   GemmShape shape_;
   std::shared_ptr<char[]> a_, b_, c_;
-  Stream stream_;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  cudaGraphExec_t graph_ = nullptr;
+  std::unique_ptr<Victim> victim_;
 };
 
 }  // namespace perf::gpu

@@ -6,10 +6,14 @@
 
 #include "gpu/beside.hpp"
 #include "gpu/device.hpp"
+#include "gpu/displaced.hpp"
+#include "gpu/trace.hpp"
 
 namespace perf::gpu {
 
 class Nccl {};
+
+std::string open_trace(const Options&, MPI_Comm, Session&) { return ""; }
 
 void open_nccl(const Options&, MPI_Comm, Session& session) {
   session.no_nccl = not_built_for_kernels();
@@ -26,8 +30,15 @@ std::vector<Contestant> baselines(const Options& o, Workload&, bool allgather) {
   return all;
 }
 
+// The options are refused, so nobody comes here.
 void measure_beside(const Options&, Workload&, const std::vector<Contestant>&, Result&) {
   throw std::invalid_argument("--beside: " + not_built_for_kernels());
+}
+void measure_trace(const Options&, Workload&, const std::vector<Contestant>&, Result&) {
+  throw std::invalid_argument("--trace: " + not_built_for_kernels());
+}
+void measure_displaced(const Options&, Workload&, const std::vector<Contestant>&, Result&) {
+  throw std::invalid_argument("--displaced: " + not_built_for_kernels());
 }
 
 }  // namespace perf::gpu

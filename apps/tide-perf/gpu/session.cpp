@@ -12,6 +12,7 @@
 #include "agreement.hpp"
 #include "gpu/baselines.hpp"
 #include "gpu/device.hpp"
+#include "gpu/trace.hpp"
 
 namespace perf::gpu {
 namespace {
@@ -62,14 +63,16 @@ Session open_session(const Options& o, MPI_Comm comm) {
   const char* nccl = std::getenv("TIDE_NCCL_LIBRARY");  // the library's, too
   session.nccl_library = nccl == nullptr || *nccl == '\0' ? "libnccl.so.2" : nccl;
   session.cublas_library = take("TIDE_CUBLAS_LIBRARY", "libcublas.so");
+  session.cupti_library = take("TIDE_CUPTI_LIBRARY", "");
   if (!o.on_device()) return session;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   std::string problem = choose(o, host_of(comm).place, session.device);
   tools::agree(comm, problem.empty() ? "" : fmt::format("rank {}: {}", rank, problem));
   if (!o.device.empty()) setenv("TIDE_DEVICE", o.device.c_str(), 1);  // the library obeys it, too
+  const std::string cupti = open_trace(o, comm, session);
   use(session.device);
-  session.versions = versions();
+  session.versions = versions() + cupti;
   session.devices = gather_texts(comm, fmt::format("{} {}", session.device, name(session.device)));
   const std::string mine = uuid(session.device);
   const std::vector<std::string> uuids = gather_texts(comm, mine);

@@ -10,7 +10,11 @@
 
 #include "options.hpp"
 
-// Which device each rank has, and NCCL beside it.
+// Which device each rank has, and NCCL and CUPTI beside it.
+namespace tools {
+class Cupti;
+}
+
 namespace perf::gpu {
 
 class Nccl;
@@ -22,12 +26,15 @@ struct Session {
   std::string versions;              // of CUDA and its driver
   std::shared_ptr<Nccl> nccl;        // or null, and then `no_nccl` says why
   std::string nccl_version, no_nccl;
-  std::string nccl_library, cublas_library;  // where they are loaded from
+  std::shared_ptr<tools::Cupti> cupti;  // of --trace: records what the device does
+  // Where they are loaded from; empty: where CUPTI usually is.
+  std::string nccl_library, cublas_library, cupti_library;
 };
 
 /// Chooses this rank's device (--memory cuda:K, else TIDE_DEVICE, else the rank's place on its host
-/// modulo the count of devices), starts CUDA on it, and NCCL where a baseline needs it.  Nothing of
-/// this for host memory.  Collective; throws AgreedError on all ranks.
+/// modulo the count of devices), starts CUDA on it, CUPTI where it is to record, and NCCL where a
+/// baseline needs it.  Nothing of this for host memory.  Collective; throws AgreedError on all
+/// ranks.
 Session open_session(const Options& options, MPI_Comm comm);
 
 }  // namespace perf::gpu

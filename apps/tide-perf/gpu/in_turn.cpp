@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 the Tide authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/in_turn.hpp"
+
+#include <algorithm>
+
+namespace perf::gpu {
+
+double largest(MPI_Comm comm, double value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return value;
+}
+
+double time_alone(MPI_Comm comm, Victim& victim) {
+  MPI_Barrier(comm);
+  victim.launch();
+  return largest(comm, victim.seconds());
+}
+
+double time_calls(MPI_Comm comm, const Contestant& c, int calls) {
+  MPI_Barrier(comm);
+  const double begin = MPI_Wtime();
+  for (int call = 0; call < calls; ++call) c.run();
+  return largest(comm, (MPI_Wtime() - begin) / calls);
+}
+
+int calls_between(MPI_Comm comm, const Contestant& c) {
+  constexpr double agree_every_s = 1e-3;
+  time_calls(comm, c, 2);
+  return std::clamp(static_cast<int>(agree_every_s / time_calls(comm, c, 5)), 1, 1000);
+}
+
+Beside time_beside(MPI_Comm comm, Victim& victim, const Contestant& c, int between) {
+  MPI_Barrier(comm);
+  victim.launch();
+  const double begin = MPI_Wtime();
+  double last_s = 1;
+  int counted = 0;
+  for (int running = 1; running != 0;) {
+    for (int call = 0; call < between; ++call) {
+      c.run();
+      const bool first = counted == 0;
+      if (!first && !victim.running()) continue;
+      ++counted;  // the first call counts even if it is the longer one
+      last_s = MPI_Wtime() - begin;
+    }
+    running = victim.running() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &running, 1, MPI_INT, MPI_MAX, comm);
+  }
+  const double seconds_a_call = largest(comm, last_s / counted);
+  return {largest(comm, victim.seconds()), 1 / seconds_a_call};
+}
+
+}  // namespace perf::gpu
