@@ -70,6 +70,25 @@ TEST(ReduceScatter, TailsBehindWholeTiles) {
   check_reduce_scatter(list, {.out_dtype = MPIX_TIDE_FP32, .accumulate = true});
 }
 
+// Rows of one slice and of many, as a device's kernel takes them (16 KiB), with what stands before
+// and behind them; some absent.
+TEST(ReduceScatter, RowsOfManySlices) {
+  const int ranks = world().size;
+  for (const Types& t : allowed) {
+    SCOPED_TRACE(name_of(t));
+    const int types = types_of(t.shard, t.grad);
+    List list(world(), {param(ranks, 8192, t.grad, types), param(ranks, 8201, t.grad, types),
+                        param(ranks, 40967, t.grad, types), param(ranks, 70001, t.grad, types)});
+    const auto some = [](int r, int p) { return (r + p) % 3 == 0; };
+    check_reduce_scatter(list, {.out_dtype = t.out, .pattern = rough});
+    check_reduce_scatter(list, {.out_dtype = t.out,
+                                .op = MPIX_TIDE_AVG,
+                                .accumulate = true,
+                                .absent = some,
+                                .pattern = rough});
+  }
+}
+
 TEST(ReduceScatter, RankOrderOnRequest) {
   List list(world(), usual_list(MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
             Info{{"tide_order", "rank"}});

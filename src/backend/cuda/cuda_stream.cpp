@@ -19,6 +19,7 @@ struct Stream::State {
   std::array<cudaEvent_t, 16> events{};  // of the last marks
   cudaEvent_t passed = nullptr;          // for those that follow: a mark would push others out
   uint64_t marks = 0;
+  bool bulk_loads = false;
 };
 
 // What a thread has put off.
@@ -115,8 +116,11 @@ uint8_t width_of(const Landing& l) {
   return together ? 16 : 1;
 }
 
-SumPiece sum_piece(const Summing& s, size_t first_row) {
-  SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, s.final};
+// Shorter rows come as fast by loads, and rows of the host have not been tried.
+constexpr size_t least_bulk = size_t{16} << 10;
+
+SumPiece sum_piece(const Summing& s, size_t first_row, bool bulk_loads) {
+  SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, false, s.final};
   uintptr_t at = 0;
   bool any = false;
   for (const void* row : s.rows) {
@@ -130,6 +134,9 @@ SumPiece sum_piece(const Summing& s, size_t first_row) {
   const size_t out = bytes_of(s.final ? s.out : s.acc);
   const size_t step = std::min<size_t>(16, static_cast<size_t>(vector_elems(s.in)) * out);
   piece.wide = (reinterpret_cast<uintptr_t>(s.dst) + piece.head * out) % step == 0;
+  piece.bulk = bulk_loads && piece.vectors && s.elems * bytes_of(s.in) >= least_bulk &&
+               std::all_of(s.rows.begin(), s.rows.end(),
+                           [](const void* row) { return !row || device_of(row) >= 0; });
   return piece;
 }
 
@@ -147,7 +154,7 @@ Stream::Stream(int device) : state_(std::make_unique<State>()) {
   for (auto& event : s.events)
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaEventCreateWithFlags(&s.passed, cudaEventDisableTiming), "cudaEventCreate");
-  load_kernels();
+  s.bulk_loads = load_kernels();
 }
 
 Stream::~Stream() {
@@ -222,7 +229,7 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>& pieces) {
   std::vector<Tile> tiles;
   for (const Landing& l : pieces) {
     const bool same = l.from == l.to;
-    const size_t size = bytes_of(l.from), elems = same ? l.elems * size : l.elems;
+    const size_t size = bytes_of(l.to), elems = same ? l.elems * size : l.elems;
     add_tiles(tiles, all.size(), elems, same ? landing_tile_bytes : landing_tile_bytes / size);
     all.push_back({l.src, elems, dst.size(), l.dst.size(), l.from, l.to, width_of(l)});
     dst.insert(dst.end(), l.dst.begin(), l.dst.end());
@@ -245,7 +252,7 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   std::vector<Tile> tiles;
   for (const Summing& s : pieces) {
     add_tiles(tiles, all.size(), s.elems, sum_tile_elems);
-    all.push_back(sum_piece(s, rows.size()));
+    all.push_back(sum_piece(s, rows.size(), state_->bulk_loads));
     rows.insert(rows.end(), s.rows.begin(), s.rows.end());
   }
   Image image;
@@ -264,7 +271,8 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
                   static_cast<int>(s.rows.size()),
                   s.in,
                   s.acc,
-                  s.out};
+                  s.out,
+                  std::any_of(all.begin(), all.end(), [](const SumPiece& p) { return p.bulk; })};
   return program;
 }
 

@@ -5,6 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "backend/cuda/bulk.cuh"
 #include "backend/cuda/kernels.hpp"
 
 namespace tide::gpu {
@@ -190,7 +191,7 @@ __device__ void convert_from(const LandingPiece& piece, void* const* dst, uint64
     convert_elems<From, float>(piece, dst, first, end);
 }
 
-__device__ uint64_t bytes_in(Dtype type) { return type == Dtype::fp64 ? 8 : 4; }
+__device__ uint64_t rounded_bytes(Dtype to) { return to == Dtype::fp32 ? 4 : 2; }
 
 __global__ void __launch_bounds__(threads) landing(LandingProgram program, size_t first_tile) {
   const Tile tile = program.tiles[first_tile + blockIdx.x];
@@ -206,7 +207,7 @@ __global__ void __launch_bounds__(threads) landing(LandingProgram program, size_
     if (piece.width == 2) return copy_units<uint16_t>(piece, dst, first, end);
     return copy_units<uint8_t>(piece, dst, first, end);
   }
-  const uint64_t step = landing_tile_bytes / bytes_in(piece.from), first = tile.index * step;
+  const uint64_t step = landing_tile_bytes / rounded_bytes(piece.to), first = tile.index * step;
   const uint64_t end = min(first + step, piece.elems);
   if (piece.from == Dtype::fp64)
     convert_from<double>(piece, dst, first, end);
@@ -228,12 +229,7 @@ struct Adder {
   __device__ void add(uint64_t at, uint64_t step, int live) const {
     Acc total[ahead][n], group[ahead][n];
 #pragma unroll
-    for (int u = 0; u < ahead; u++)
-#pragma unroll
-      for (int k = 0; k < n; k++)
-        total[u][k] = piece.base && u < live
-                          ? get<Acc>(static_cast<const Acc*>(piece.base) + at + u * step + k)
-                          : Acc(-0.0);
+    for (int u = 0; u < ahead; u++) begin<n>(at + u * step, u < live, total[u]);
     int r = 0;
     for (int g = 0; g < program.group_count; g++) {
       const int end = r + program.groups[g];
@@ -256,6 +252,14 @@ struct Adder {
 #pragma unroll
     for (int u = 0; u < ahead; u++)
       if (u < live) finish<n>(at + u * step, total[u]);
+  }
+
+  template <int n>
+  __device__ void begin(uint64_t at, bool live, Acc (&total)[n]) const {
+#pragma unroll
+    for (int k = 0; k < n; k++)
+      total[k] =
+          piece.base && live ? get<Acc>(static_cast<const Acc*>(piece.base) + at + k) : Acc(-0.0);
   }
 
   template <int n>
@@ -303,6 +307,73 @@ struct Adder {
   }
 };
 
+// Slices of the rows in the order in which they are added: of each run of elements, row by row.
+struct RowSlices {
+  const void* const* rows;
+  int row_count;
+  uint64_t head_bytes, at, end;  // the latter two in vectors of 16 bytes
+  int row;
+  __device__ bool operator()(const void*& from, uint32_t& bytes) {
+    constexpr uint64_t vectors = slice_bytes / 16;
+    for (; at < end; at += vectors, row = 0)
+      while (row < row_count) {
+        const auto* start = static_cast<const char*>(rows[row++]);
+        if (!start) continue;
+        from = start + head_bytes + at * 16;
+        bytes = static_cast<uint32_t>(min(vectors, end - at) * 16);
+        return true;
+      }
+    return false;
+  }
+};
+
+// Adder::add for vectors [first, end), which come by a ring.
+template <class In, class Acc, class Out>
+__device__ void add_by_ring(const Adder<In, Acc, Out>& adder, uint64_t head, uint64_t first,
+                            uint64_t end) {
+  constexpr int n = Vector<In>::size, vectors = slice_bytes / 16, each = vectors / threads;
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ Barrier full[ring_slots], empty[ring_slots];
+  RowSlices slices{adder.rows, adder.program.row_count, head * sizeof(In), first, end, 0};
+  Ring<RowSlices> ring(memory, full, empty, slices);
+  for (uint64_t at = first; at < end; at += vectors) {
+    Acc total[each][n];
+    const auto place = [&](int u) { return at + u * threads + threadIdx.x; };
+#pragma unroll
+    for (int u = 0; u < each; u++)
+      adder.template begin<n>(head + place(u) * n, place(u) < end, total[u]);
+    int r = 0;
+    for (int g = 0; g < adder.program.group_count; g++) {
+      const int start = r, stop = r + adder.program.groups[g];
+      if (start == stop) continue;
+      Acc group[each][n];
+#pragma unroll 1
+      for (; r < stop; r++) {
+        const bool here = adder.rows[r] != nullptr;
+        const auto* slice = here ? reinterpret_cast<const Vector<In>*>(ring.take()) : nullptr;
+#pragma unroll
+        for (int u = 0; u < each; u++) {
+          Vector<In> v;
+          if (here && place(u) < end) v = slice[u * threads + threadIdx.x];
+#pragma unroll
+          for (int k = 0; k < n; k++) {
+            const Acc row = here ? wide<Acc>(v.value[k]) : Acc(-0.0);
+            group[u][k] = r == start ? row : group[u][k] + row;
+          }
+        }
+        if (here) ring.leave();
+      }
+#pragma unroll
+      for (int u = 0; u < each; u++)
+#pragma unroll
+        for (int k = 0; k < n; k++) total[u][k] = total[u][k] + group[u][k];
+    }
+#pragma unroll
+    for (int u = 0; u < each; u++)
+      if (place(u) < end) adder.template finish<n>(head + place(u) * n, total[u]);
+  }
+}
+
 template <class In, class Acc, class Out>
 __global__ void __launch_bounds__(threads)
     summing(SumProgram program, Arithmetic arithmetic, size_t first_tile) {
@@ -326,10 +397,13 @@ __global__ void __launch_bounds__(threads)
   const uint64_t first = tile.index * step;
   const uint64_t end = min(first + step, vectors);
   constexpr int ahead = 4;
-  for (uint64_t i = first + threadIdx.x; i < end; i += ahead * threads) {
-    const int live = static_cast<int>(min(uint64_t{ahead}, (end - i + threads - 1) / threads));
-    adder.template add<n, ahead>(head + i * n, uint64_t{threads} * n, live);
-  }
+  if (piece.bulk)
+    add_by_ring(adder, head, first, end);
+  else
+    for (uint64_t i = first + threadIdx.x; i < end; i += ahead * threads) {
+      const int live = static_cast<int>(min(uint64_t{ahead}, (end - i + threads - 1) / threads));
+      adder.template add<n, ahead>(head + i * n, uint64_t{threads} * n, live);
+    }
   if (tile.index == 0 && threadIdx.x < head) adder.template add<1, 1>(threadIdx.x, 0, 1);
   const uint64_t tail = head + vectors * n;
   const bool last = (uint64_t{tile.index} + 1) * sum_tile_elems >= piece.elems;
@@ -365,18 +439,27 @@ void launch(cudaStream_t stream, const LandingProgram& program, size_t first, in
 void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
             size_t first, int count) {
   const SumKernel kernel = kernel_for(program.in, program.acc, program.out);
-  kernel<<<static_cast<unsigned>(count), threads, 0, stream>>>(program, arithmetic, first);
+  const int shared_bytes = program.bulk ? ring_bytes : 0;
+  kernel<<<static_cast<unsigned>(count), threads, shared_bytes, stream>>>(program, arithmetic,
+                                                                          first);
 }
 
 int vector_elems(Dtype in) { return 16 / static_cast<int>(bytes_of(in)); }
 
-void load_kernels() {
+bool load_kernels() {
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(landing));
+  bool bulk = attributes.ptxVersion >= 90;  // compiled for such a device, as others have no ring
   for (Dtype in : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
     for (Dtype acc : {Dtype::fp32, Dtype::fp64})
-      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel_for(in, acc, out)));
+      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64}) {
+        const void* kernel = reinterpret_cast<const void*>(kernel_for(in, acc, out));
+        cudaFuncGetAttributes(&attributes, kernel);
+        bulk = bulk && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            ring_bytes) == cudaSuccess;
+      }
+  if (!bulk) cudaGetLastError();
+  return bulk;
 }
 
 }  // namespace tide::gpu

@@ -16,7 +16,7 @@ struct Tile {
   uint32_t piece, index;  // the index-th tile of that piece
 };
 
-constexpr size_t landing_tile_bytes = size_t{64} << 10;  // of the source
+constexpr size_t landing_tile_bytes = size_t{64} << 10;  // of each place it lands in
 constexpr size_t sum_tile_elems = size_t{32} << 10;
 
 struct LandingPiece {
@@ -36,6 +36,7 @@ struct SumPiece {
   uint32_t head;  // elements before the first aligned vector
   bool vectors;   // all rows are equally misaligned
   bool wide;      // stores of whole vectors are aligned too
+  bool bulk;      // rows come through shared memory (bulk.cuh)
   bool final;
 };
 struct SumProgram {
@@ -45,6 +46,7 @@ struct SumProgram {
   const int* groups;
   int group_count, row_count;
   Dtype in, acc, out;
+  bool bulk;  // of any piece
 };
 struct LandingProgram {
   const Tile* tiles;
@@ -57,6 +59,8 @@ void launch(cudaStream_t stream, const LandingProgram& program, size_t first, in
 void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
             size_t first, int count);
 int vector_elems(Dtype in);  // of a sum's rows
-void load_kernels();         // now, not at the first launch, which might wait for running work
+// Now, not at the first launch, which might wait for running work.  True if the device in use has
+// what SumPiece::bulk needs.
+bool load_kernels();
 
 }  // namespace tide::gpu
