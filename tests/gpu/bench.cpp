@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   const size_t shard_bytes = static_cast<size_t>(elems) * 64 * 2 * params.size();
   cudaStream_t stream;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  std::vector<double> gather, reduce, copy, up;
+  std::vector<double> gather, reduce, copy, up, issue_gather, issue_reduce;
   void* host = nullptr;
   cudaHostAlloc(&host, shard_bytes, 0);
   for (int k = 0; k < 25; k++) {
@@ -72,6 +72,16 @@ int main(int argc, char** argv) {
       MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grad.data()), out.data(), MPIX_TIDE_FP32,
                                MPIX_TIDE_SUM, 1.0, group);
     }));
+    // What the calling thread spends on a call in the order of a stream.
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double before = MPI_Wtime();
+    MPIX_Tide_allgather_enqueue(MPIX_TIDE_INPUTS(shard.data()), full.data(), group, stream);
+    const double between = MPI_Wtime();
+    MPIX_Tide_reduce_scatter_enqueue(MPIX_TIDE_INPUTS(grad.data()), out.data(), MPIX_TIDE_FP32,
+                                     MPIX_TIDE_SUM, 1.0, group, stream);
+    issue_gather.push_back(between - before);
+    issue_reduce.push_back(MPI_Wtime() - between);
+    cudaStreamSynchronize(stream);
     up.push_back(seconds([&] {
       cudaMemcpyAsync(b2, host, shard_bytes, cudaMemcpyHostToDevice, stream);
       cudaStreamSynchronize(stream);
@@ -82,11 +92,12 @@ int main(int argc, char** argv) {
     std::printf(
         "%d ranks, %d parameters, shard %.1f MiB: all-gather %.3f ms (%.0f GB/s written a "
         "rank), plain copies %.3f ms, ratio %.2f; reduce-scatter %.3f ms (%.0f GB/s read a "
-        "rank); host to device %.1f GB/s\n",
+        "rank); host to device %.1f GB/s; a call on a stream takes its thread %.1f and %.1f us\n",
         size, count, static_cast<double>(shard_bytes) / (1 << 20), median(gather) * 1e3,
         all / median(gather) / 1e9, median(copy) * 1e3, median(copy) / median(gather),
         median(reduce) * 1e3, all / median(reduce) / 1e9,
-        static_cast<double>(shard_bytes) / median(up) / 1e9);
+        static_cast<double>(shard_bytes) / median(up) / 1e9, median(issue_gather) * 1e6,
+        median(issue_reduce) * 1e6);
   }
   for (void* base : {b1, b2, b3, b4}) MPIX_Tide_free(MPI_COMM_NULL, base);
   MPIX_Tide_group_free(&group);

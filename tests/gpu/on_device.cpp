@@ -12,10 +12,19 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #ifdef TIDE_TEST_EMULATED_DEVICE
 static void move(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+// One device a rank, where there are some.
+static const bool chosen = [] {
+  const char* count = std::getenv("TIDE_EMULATED_DEVICES");
+  const char* rank = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  if (!rank) rank = std::getenv("MPI_LOCALRANKID");
+  if (!count || !rank) return false;
+  return setenv("TIDE_DEVICE", std::to_string(std::atoi(rank) % std::atoi(count)).c_str(), 0) == 0;
+}();
 #else
 #include <cuda_runtime_api.h>
 // A copy from pageable memory may return before it has arrived.

@@ -17,7 +17,8 @@ struct Stream::State {
   int device = 0;
   cudaStream_t stream = nullptr;
   std::array<cudaEvent_t, 16> events{};  // of the last marks
-  cudaEvent_t passed = nullptr;          // for those that follow: a mark would push others out
+  std::array<cudaEvent_t, places + 1>
+      passed{};  // for those that follow: a mark would push others out
   uint64_t marks = 0;
   bool bulk_loads = false;
 };
@@ -153,14 +154,16 @@ Stream::Stream(int device) : state_(std::make_unique<State>()) {
         "cudaStreamCreateWithPriority");
   for (auto& event : s.events)
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  check(cudaEventCreateWithFlags(&s.passed, cudaEventDisableTiming), "cudaEventCreate");
+  for (auto& event : s.passed)
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
   s.bulk_loads = load_kernels();
 }
 
 Stream::~Stream() {
   for (auto& event : state_->events)
     if (event) cudaEventDestroy(event);
-  if (state_->passed) cudaEventDestroy(state_->passed);
+  for (auto& event : state_->passed)
+    if (event) cudaEventDestroy(event);
   if (state_->stream) cudaStreamDestroy(state_->stream);
 }
 
@@ -303,9 +306,23 @@ uint64_t Stream::mark() {
 }
 
 void Stream::follow(Stream& other) {
-  const cudaEvent_t passed = other.state_->passed;
-  check(cudaEventRecord(passed, other.state_->stream), "cudaEventRecord");
-  check(cudaStreamWaitEvent(state_->stream, passed, 0), "cudaStreamWaitEvent");
+  other.pass(places);
+  follow(other, places);
+}
+
+void Stream::pass(size_t place) {
+  check(cudaEventRecord(state_->passed[place], state_->stream), "cudaEventRecord");
+}
+
+void Stream::follow(const Stream& other, size_t place) {
+  check(cudaStreamWaitEvent(state_->stream, other.state_->passed[place], 0), "cudaStreamWaitEvent");
+}
+
+std::shared_ptr<void> Stream::memory(size_t bytes) {
+  const DuringCapture during;
+  void* at = nullptr;
+  check(cudaMallocAsync(&at, bytes, state_->stream), "cudaMallocAsync");
+  return {at, [stream = state_->stream](void* last) { cudaFreeAsync(last, stream); }};
 }
 
 // An event that stands for a later mark is behind this one.

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -107,7 +109,7 @@ std::unique_ptr<Memory> Memory::create(int device, size_t bytes) {
   std::unique_ptr<Memory> memory(new Memory);
   memory->device_ = device;
   memory->mapped_bytes_ = (bytes + granularity - 1) / granularity * granularity;
-  memory->fd_ = memfd_create("tide-device", MFD_CLOEXEC);
+  memory->fd_ = memfd_create(("tide-device-" + std::to_string(device)).c_str(), MFD_CLOEXEC);
   if (memory->fd_ < 0 || ftruncate(memory->fd_, static_cast<off_t>(memory->mapped_bytes_)) != 0)
     throw Error(Kind::no_mem, "device memory of {} bytes: {}", bytes, strerror(errno));
   memory->address_ = map(memory->fd_, memory->mapped_bytes_);
@@ -115,17 +117,27 @@ std::unique_ptr<Memory> Memory::create(int device, size_t bytes) {
   return memory;
 }
 
-std::unique_ptr<Memory> Memory::attach(int device, size_t mapped_bytes, int fd) {
+// Of the memory, by its name: "/memfd:tide-device-1 (deleted)".
+static int device_behind(int fd) {
+  std::array<char, 64> name{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const std::string text(name.data(), static_cast<size_t>(std::max<ssize_t>(
+                                          0, readlink(link.c_str(), name.data(), name.size()))));
+  const size_t at = text.rfind("device-");
+  return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 7);
+}
+
+std::unique_ptr<Memory> Memory::attach(int, size_t mapped_bytes, int fd) {
   if (std::getenv("TIDE_EMULATED_APART")) {
     close(fd);
     throw Error(Kind::device, "TIDE_EMULATED_APART: a device that reaches no other");
   }
   std::unique_ptr<Memory> memory(new Memory);
   memory->fd_ = fd;
-  memory->device_ = device;
+  memory->device_ = device_behind(fd);
   memory->mapped_bytes_ = mapped_bytes;
   memory->address_ = map(fd, mapped_bytes);
-  add(memory->address_, mapped_bytes, device);
+  add(memory->address_, mapped_bytes, memory->device_);
   memory->close_descriptor();
   return memory;
 }
@@ -155,6 +167,8 @@ struct Stream::State {
   std::deque<Item> queue;
   EmulatedQueue native;
   uint64_t marks = 0, questions = 0;
+  std::array<uint64_t, places> passed{};
+  int device = 0;
   int holds = 0;  // questions that are answered by no, before any work is done
   bool finish(uint64_t mark) {
     while (!queue.empty() && queue.front().mark <= mark) {
@@ -176,7 +190,8 @@ class Program {
   std::vector<int> groups;
 };
 
-Stream::Stream(int) : state_(std::make_unique<State>()) {
+Stream::Stream(int device) : state_(std::make_unique<State>()) {
+  state_->device = device;
   state_->native.submit = [s = state_.get()](std::function<bool()> work) {
     s->queue.push_back({s->marks + 1, std::move(work)});
   };
@@ -255,6 +270,24 @@ void Stream::follow(Stream& other) {
   State* before = other.state_.get();
   const uint64_t mark = before->marks + 1;
   state_->queue.push_back({state_->marks + 1, [=] { return before->finish(mark); }});
+}
+
+void Stream::pass(size_t place) { state_->passed[place] = mark(); }
+
+void Stream::follow(const Stream& other, size_t place) {
+  State* before = other.state_.get();
+  const uint64_t mark = before->passed[place];
+  state_->queue.push_back({state_->marks + 1, [=] { return before->finish(mark); }});
+}
+
+std::shared_ptr<void> Stream::memory(size_t bytes) {
+  void* at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!at) throw Error(Kind::no_mem, "device memory of {} bytes", bytes);
+  add(at, bytes, state_->device);
+  return {at, [bytes, device = state_->device](void* last) {
+            drop(last, bytes, device);
+            std::free(last);
+          }};
 }
 
 bool Stream::reached(uint64_t mark) {
