@@ -13,20 +13,7 @@ namespace tide {
 constexpr size_t bindings_kept = 16;
 
 CudaBackend::CudaBackend(const Node& node, int device)
-    : HostBackend(node),
-      device_(device),
-      copy_(device),
-      sum_(device),
-      beside_(device),
-      fetch_(device),
-      scratch_(sum_) {}
-
-CudaBackend::~CudaBackend() {
-  try {
-    sum_.follow(fetch_);    // which may still write to the scratch, if the communicator broke
-  } catch (const Error&) {  // the device is lost
-  }
-}
+    : HostBackend(node), device_(device), copy_(device), sum_(device), beside_(device) {}
 
 // What fits the call's plan and addresses, from earlier calls or new.
 const gpu::Binding& CudaBackend::binding(Work& work) {
@@ -55,7 +42,7 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
       if (const auto* c = std::get_if<Copy>(&ops[i]))
         lowered[i] = gpu::lower(work, me, *c, device_, stream(lane));
       else if (const auto* s = std::get_if<Sum>(&ops[i]))
-        lowered[i] = gpu::lower(work, *s, device_, stream(lane), fetch_, scratch_);
+        lowered[i] = gpu::lower(work, *s, stream(lane));
       made->kernels_land |= lowered[i].landing != nullptr || !lowered[i].roundings.empty();
     }
   }
@@ -82,7 +69,6 @@ void CudaBackend::run(const Work& work, const gpu::Lowered& lowered, gpu::Stream
     beside_.run(*spread, {}, 1);
   }
   for (const auto& zeros : lowered.zeros) stream.run(*zeros, {}, work.sum_ctas);
-  gpu::run(lowered.fetched, fetch_, stream, work.arithmetic, work.sum_ctas);
   for (const auto& sum : lowered.sums) stream.run(*sum, work.arithmetic, work.sum_ctas);
   if (both) stream.follow(beside_);
 }

@@ -16,7 +16,6 @@ namespace tide {
 class CudaBackend : public HostBackend {
  public:
   CudaBackend(const Node& node, int device);
-  ~CudaBackend() override;
   const char* name() const override { return "cuda"; }
   void before_entry(Work& work) override;
   bool settled(Work& work, Lane lane) override;
@@ -36,8 +35,7 @@ class CudaBackend : public HostBackend {
   gpu::Stream& stream(Lane lane) { return lane == Lane::sum ? sum_ : copy_; }
 
   const int device_;
-  gpu::Stream copy_, sum_, beside_, fetch_;  // beside_: copies while a kernel lands
-  gpu::Scratch scratch_;                     // for what fetch_ brings
+  gpu::Stream copy_, sum_, beside_;  // beside_: copies while a kernel lands
   std::array<Slot, slot_count> slots_;
 };
 

@@ -17,8 +17,7 @@ struct Stream::State {
   int device = 0;
   cudaStream_t stream = nullptr;
   std::array<cudaEvent_t, 16> events{};  // of the last marks
-  std::array<cudaEvent_t, places + 1>
-      passed{};  // for those that follow: a mark would push others out
+  cudaEvent_t passed = nullptr;          // for those that follow: a mark would push others out
   uint64_t marks = 0;
   bool bulk_loads = false;
 };
@@ -120,8 +119,9 @@ uint8_t width_of(const Landing& l) {
 // Shorter rows come as fast by loads, and rows of the host have not been tried.
 constexpr size_t least_bulk = size_t{16} << 10;
 
-SumPiece sum_piece(const Summing& s, size_t first_row, bool bulk_loads) {
-  SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, false, s.final};
+SumPiece sum_piece(const Summing& s, const std::vector<int>& groups, size_t first_row,
+                   bool bulk_loads) {
+  SumPiece piece{first_row, s.base, s.dst, s.elems, 0, true, true, false, false, s.final};
   uintptr_t at = 0;
   bool any = false;
   for (const void* row : s.rows) {
@@ -135,6 +135,8 @@ SumPiece sum_piece(const Summing& s, size_t first_row, bool bulk_loads) {
   const size_t out = bytes_of(s.final ? s.out : s.acc);
   const size_t step = std::min<size_t>(16, static_cast<size_t>(vector_elems(s.in)) * out);
   piece.wide = (reinterpret_cast<uintptr_t>(s.dst) + piece.head * out) % step == 0;
+  piece.plain = groups.size() == 1 && !s.base &&
+                std::find(s.rows.begin(), s.rows.end(), nullptr) == s.rows.end();
   piece.bulk = bulk_loads && piece.vectors && s.elems * bytes_of(s.in) >= least_bulk &&
                std::all_of(s.rows.begin(), s.rows.end(),
                            [](const void* row) { return !row || device_of(row) >= 0; });
@@ -154,16 +156,14 @@ Stream::Stream(int device) : state_(std::make_unique<State>()) {
         "cudaStreamCreateWithPriority");
   for (auto& event : s.events)
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  for (auto& event : s.passed)
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  check(cudaEventCreateWithFlags(&s.passed, cudaEventDisableTiming), "cudaEventCreate");
   s.bulk_loads = load_kernels();
 }
 
 Stream::~Stream() {
   for (auto& event : state_->events)
     if (event) cudaEventDestroy(event);
-  for (auto& event : state_->passed)
-    if (event) cudaEventDestroy(event);
+  if (state_->passed) cudaEventDestroy(state_->passed);
   if (state_->stream) cudaStreamDestroy(state_->stream);
 }
 
@@ -255,7 +255,7 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   std::vector<Tile> tiles;
   for (const Summing& s : pieces) {
     add_tiles(tiles, all.size(), s.elems, sum_tile_elems);
-    all.push_back(sum_piece(s, rows.size(), state_->bulk_loads));
+    all.push_back(sum_piece(s, groups, rows.size(), state_->bulk_loads));
     rows.insert(rows.end(), s.rows.begin(), s.rows.end());
   }
   Image image;
@@ -306,23 +306,9 @@ uint64_t Stream::mark() {
 }
 
 void Stream::follow(Stream& other) {
-  other.pass(places);
-  follow(other, places);
-}
-
-void Stream::pass(size_t place) {
-  check(cudaEventRecord(state_->passed[place], state_->stream), "cudaEventRecord");
-}
-
-void Stream::follow(const Stream& other, size_t place) {
-  check(cudaStreamWaitEvent(state_->stream, other.state_->passed[place], 0), "cudaStreamWaitEvent");
-}
-
-std::shared_ptr<void> Stream::memory(size_t bytes) {
-  const DuringCapture during;
-  void* at = nullptr;
-  check(cudaMallocAsync(&at, bytes, state_->stream), "cudaMallocAsync");
-  return {at, [stream = state_->stream](void* last) { cudaFreeAsync(last, stream); }};
+  const cudaEvent_t passed = other.state_->passed;
+  check(cudaEventRecord(passed, other.state_->stream), "cudaEventRecord");
+  check(cudaStreamWaitEvent(state_->stream, passed, 0), "cudaStreamWaitEvent");
 }
 
 // An event that stands for a later mark is behind this one.

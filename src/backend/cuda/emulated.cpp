@@ -167,8 +167,6 @@ struct Stream::State {
   std::deque<Item> queue;
   EmulatedQueue native;
   uint64_t marks = 0, questions = 0;
-  std::array<uint64_t, places> passed{};
-  int device = 0;
   int holds = 0;  // questions that are answered by no, before any work is done
   bool finish(uint64_t mark) {
     while (!queue.empty() && queue.front().mark <= mark) {
@@ -190,8 +188,7 @@ class Program {
   std::vector<int> groups;
 };
 
-Stream::Stream(int device) : state_(std::make_unique<State>()) {
-  state_->device = device;
+Stream::Stream(int) : state_(std::make_unique<State>()) {
   state_->native.submit = [s = state_.get()](std::function<bool()> work) {
     s->queue.push_back({s->marks + 1, std::move(work)});
   };
@@ -270,24 +267,6 @@ void Stream::follow(Stream& other) {
   State* before = other.state_.get();
   const uint64_t mark = before->marks + 1;
   state_->queue.push_back({state_->marks + 1, [=] { return before->finish(mark); }});
-}
-
-void Stream::pass(size_t place) { state_->passed[place] = mark(); }
-
-void Stream::follow(const Stream& other, size_t place) {
-  State* before = other.state_.get();
-  const uint64_t mark = before->passed[place];
-  state_->queue.push_back({state_->marks + 1, [=] { return before->finish(mark); }});
-}
-
-std::shared_ptr<void> Stream::memory(size_t bytes) {
-  void* at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  if (!at) throw Error(Kind::no_mem, "device memory of {} bytes", bytes);
-  add(at, bytes, state_->device);
-  return {at, [bytes, device = state_->device](void* last) {
-            drop(last, bytes, device);
-            std::free(last);
-          }};
 }
 
 bool Stream::reached(uint64_t mark) {

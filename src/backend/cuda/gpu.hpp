@@ -114,13 +114,7 @@ class Stream {
   void run(const Program& program, const Arithmetic& arithmetic, int ctas);
   uint64_t mark();             // everything issued so far
   void follow(Stream& other);  // what is issued from now on begins after all that `other` was given
-  // The same in two steps: everything issued so far, and the last of these at that place; none yet:
-  // at once.
-  static constexpr size_t places = 4;
-  void pass(size_t place);
-  void follow(const Stream& other, size_t place);
-  std::shared_ptr<void> memory(size_t bytes);  // of the device, in the order of this stream
-  bool reached(uint64_t mark);                 // is done.  Error{device} where it failed
+  bool reached(uint64_t mark);  // is done.  Error{device} where it failed
   void drain();
   void* native() const;  // for libraries that issue work to it: a cudaStream_t, or an EmulatedQueue
 

@@ -221,7 +221,8 @@ struct Adder {
   const SumPiece& piece;
   const void* const* rows;
   const Arithmetic& arithmetic;
-  Acc divisor, factor;
+  Acc divisor, inverse, factor;
+  bool exact_inverse;
 
   // Elements [at, at + n) and as many behind each multiple of `step` elements from there, `live`
   // times, at most `ahead`: a thread has that many loads of a row under way at once.
@@ -267,7 +268,10 @@ struct Adder {
     if (!piece.final) return put_all<n>(static_cast<Acc*>(piece.dst) + at, total, piece.wide);
     auto* to = static_cast<Out*>(piece.dst) + at;
     Out out[n];
-    if (arithmetic.average && arithmetic.ranks != 1)
+    if (arithmetic.average && exact_inverse)  // the same bits, and no division
+#pragma unroll
+      for (int k = 0; k < n; k++) total[k] = total[k] * inverse;
+    else if (arithmetic.average)
 #pragma unroll
       for (int k = 0; k < n; k++) total[k] = total[k] / divisor;
     if (factor != Acc(1))
@@ -327,50 +331,77 @@ struct RowSlices {
   }
 };
 
-// Adder::add for vectors [first, end), which come by a ring.
-template <class In, class Acc, class Out>
+// A part of a slice: so many elements that their sums fill a store.
+template <class In, class Acc>
+struct alignas(16 / sizeof(Acc) * sizeof(In)) Share {
+  static constexpr int size = 16 / sizeof(Acc);
+  In value[size];
+};
+
+// Adder::add for vectors [first, end), which come by a ring.  plain: there is one group of rows,
+// none of them absent, and no base; that the sum of what is not there is -0 then changes nothing.
+template <bool plain, class In, class Acc, class Out>
 __device__ void add_by_ring(const Adder<In, Acc, Out>& adder, uint64_t head, uint64_t first,
                             uint64_t end) {
-  constexpr int n = Vector<In>::size, vectors = slice_bytes / 16, each = vectors / threads;
+  using Mine = Share<In, Acc>;
+  constexpr int n = Mine::size, in_vector = Vector<In>::size / n, vectors = slice_bytes / 16,
+                each = vectors * in_vector / threads;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ Barrier full[ring_slots], empty[ring_slots];
   RowSlices slices{adder.rows, adder.program.row_count, head * sizeof(In), first, end, 0};
   Ring<RowSlices> ring(memory, full, empty, slices);
   for (uint64_t at = first; at < end; at += vectors) {
+    const int live = static_cast<int>(min(uint64_t{vectors}, end - at)) * in_vector;
+    const uint64_t elem = head + at * Vector<In>::size;
     Acc total[each][n];
-    const auto place = [&](int u) { return at + u * threads + threadIdx.x; };
+    const auto place = [&](int u) { return u * threads + static_cast<int>(threadIdx.x); };
+    // Adds the next slice, or puts it in the place of the sum.
+    const auto take = [&](Acc(&sum)[each][n], bool put) {
+      const auto* slice = reinterpret_cast<const Mine*>(ring.take());
+      Mine mine[each];
 #pragma unroll
-    for (int u = 0; u < each; u++)
-      adder.template begin<n>(head + place(u) * n, place(u) < end, total[u]);
-    int r = 0;
-    for (int g = 0; g < adder.program.group_count; g++) {
-      const int start = r, stop = r + adder.program.groups[g];
-      if (start == stop) continue;
-      Acc group[each][n];
-#pragma unroll 1
-      for (; r < stop; r++) {
-        const bool here = adder.rows[r] != nullptr;
-        const auto* slice = here ? reinterpret_cast<const Vector<In>*>(ring.take()) : nullptr;
-#pragma unroll
-        for (int u = 0; u < each; u++) {
-          Vector<In> v;
-          if (here && place(u) < end) v = slice[u * threads + threadIdx.x];
-#pragma unroll
-          for (int k = 0; k < n; k++) {
-            const Acc row = here ? wide<Acc>(v.value[k]) : Acc(-0.0);
-            group[u][k] = r == start ? row : group[u][k] + row;
-          }
-        }
-        if (here) ring.leave();
-      }
+      for (int u = 0; u < each; u++)
+        if (place(u) < live) mine[u] = slice[place(u)];
+      ring.leave();
 #pragma unroll
       for (int u = 0; u < each; u++)
 #pragma unroll
-        for (int k = 0; k < n; k++) total[u][k] = total[u][k] + group[u][k];
+        for (int k = 0; k < n; k++) {
+          const Acc row = wide<Acc>(mine[u].value[k]);
+          sum[u][k] = put ? row : sum[u][k] + row;
+        }
+    };
+    if constexpr (plain) {
+      take(total, true);
+#pragma unroll 1
+      for (int r = 1; r < adder.program.row_count; r++) take(total, false);
+    } else {
+#pragma unroll
+      for (int u = 0; u < each; u++)
+        adder.template begin<n>(elem + static_cast<uint64_t>(place(u)) * n, place(u) < live,
+                                total[u]);
+      int r = 0;
+      for (int g = 0; g < adder.program.group_count; g++) {
+        const int stop = r + adder.program.groups[g];
+        if (r == stop) continue;
+        Acc group[each][n];
+        bool none = true;
+#pragma unroll 1
+        for (; r < stop; r++) {
+          if (!adder.rows[r]) continue;
+          take(group, none);
+          none = false;
+        }
+#pragma unroll
+        for (int u = 0; u < each; u++)
+#pragma unroll
+          for (int k = 0; k < n; k++) total[u][k] = total[u][k] + (none ? Acc(-0.0) : group[u][k]);
+      }
     }
 #pragma unroll
     for (int u = 0; u < each; u++)
-      if (place(u) < end) adder.template finish<n>(head + place(u) * n, total[u]);
+      if (place(u) < live)
+        adder.template finish<n>(elem + static_cast<uint64_t>(place(u)) * n, total[u]);
   }
 }
 
@@ -384,7 +415,9 @@ __global__ void __launch_bounds__(threads)
                                   program.rows + piece.first_row,
                                   arithmetic,
                                   static_cast<Acc>(arithmetic.ranks),
-                                  static_cast<Acc>(arithmetic.scale)};
+                                  Acc(1) / static_cast<Acc>(arithmetic.ranks),
+                                  static_cast<Acc>(arithmetic.scale),
+                                  (arithmetic.ranks & (arithmetic.ranks - 1)) == 0};
   constexpr int n = Vector<In>::size;
   if (!piece.vectors) {
     const uint64_t first = tile.index * sum_tile_elems;
@@ -397,8 +430,10 @@ __global__ void __launch_bounds__(threads)
   const uint64_t first = tile.index * step;
   const uint64_t end = min(first + step, vectors);
   constexpr int ahead = 4;
-  if (piece.bulk)
-    add_by_ring(adder, head, first, end);
+  if (piece.bulk && piece.plain)
+    add_by_ring<true>(adder, head, first, end);
+  else if (piece.bulk)
+    add_by_ring<false>(adder, head, first, end);
   else
     for (uint64_t i = first + threadIdx.x; i < end; i += ahead * threads) {
       const int live = static_cast<int>(min(uint64_t{ahead}, (end - i + threads - 1) / threads));

@@ -17,7 +17,7 @@ struct Tile {
 };
 
 constexpr size_t landing_tile_bytes = size_t{64} << 10;  // of each place it lands in
-constexpr size_t sum_tile_elems = size_t{32} << 10;
+constexpr size_t sum_tile_elems = size_t{64} << 10;
 
 struct LandingPiece {
   const void* src;
@@ -37,6 +37,7 @@ struct SumPiece {
   bool vectors;   // all rows are equally misaligned
   bool wide;      // stores of whole vectors are aligned too
   bool bulk;      // rows come through shared memory (bulk.cuh)
+  bool plain;     // one group of rows, none of them absent, no base
   bool final;
 };
 struct SumProgram {

@@ -175,8 +175,7 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
   return result;
 }
 
-Lowered lower(const Work& work, const Sum& op, int device, Stream& stream, Stream& fetch,
-              Scratch& scratch) {
+Lowered lower(const Work& work, const Sum& op, Stream& stream) {
   const Topology& t = *work.topology;
   const bool every = op.rows == every_local, final = op.dst.buffer == Buffer::shard;
   const int rows = every ? t.size(t.node(work.rank)) : op.rows;
@@ -207,8 +206,14 @@ Lowered lower(const Work& work, const Sum& op, int device, Stream& stream, Strea
     pieces.push_back(std::move(sum));
   });
   Lowered result;
-  result.fetched = fetching(pieces, groups, device, fetch, stream, scratch);
-  result.sums = summing(std::move(pieces), groups, stream);
+  while (!pieces.empty()) {  // one program has one set of types
+    const auto like = [first = pieces.front()](const Summing& s) {
+      return s.in == first.in && s.acc == first.acc && s.out == first.out;
+    };
+    const auto rest = std::stable_partition(pieces.begin(), pieces.end(), like);
+    result.sums.push_back(stream.summing({pieces.begin(), rest}, groups));
+    pieces.erase(pieces.begin(), rest);
+  }
   return result;
 }
 

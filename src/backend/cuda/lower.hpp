@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/cuda/fetch.hpp"
 #include "backend/cuda/gpu.hpp"
 
 namespace tide::gpu {
@@ -24,7 +23,6 @@ struct Lowered {
   std::shared_ptr<Program> copies, landing;
   std::vector<Rounding> roundings;                    // while one is copied the next is rounded
   std::vector<std::shared_ptr<Program>> zeros, sums;  // zeros: plain, without the call's arithmetic
-  std::vector<Part> fetched;
 };
 
 struct Binding {
@@ -37,7 +35,6 @@ struct Binding {
 // All addresses that the call's operations may use.
 std::vector<const void*> addresses_of(const Work& work);
 Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream);
-Lowered lower(const Work& work, const Sum& op, int device, Stream& stream, Stream& fetch,
-              Scratch& scratch);
+Lowered lower(const Work& work, const Sum& op, Stream& stream);
 
 }  // namespace tide::gpu

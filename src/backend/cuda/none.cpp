@@ -39,9 +39,6 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>&, const std:
 void Stream::run(const Program&, const Arithmetic&, int) {}
 uint64_t Stream::mark() { return 0; }
 void Stream::follow(Stream&) {}
-void Stream::pass(size_t) {}
-void Stream::follow(const Stream&, size_t) {}
-std::shared_ptr<void> Stream::memory(size_t) { refuse(); }
 bool Stream::reached(uint64_t) { return true; }
 void Stream::drain() {}
 void* Stream::native() const { return nullptr; }
