@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backend/host/kernels.hpp"
+#include "backend/multicast.hpp"
 
 namespace tide::gpu {
 
@@ -75,6 +76,7 @@ struct CopyCall {
   void* dst;
   const void* src;
   size_t bytes;
+  const Multicast* through = nullptr;  // of lower.cpp: dst is one of its addresses
 };
 // Elements of one piece of a parameter to several places, rounded where the types differ.
 struct Landing {
@@ -83,6 +85,7 @@ struct Landing {
   Dtype from, to;
   std::vector<void*> dst;
   size_t near = 0;  // of lower.cpp: so many of dst are the kernel's
+  const Multicast* through = nullptr;  // of lower.cpp: of the last of dst
 };
 // One piece of a sum: rows (null: -0), added in groups as SumRows says.
 struct Summing {
