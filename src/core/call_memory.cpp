@@ -83,6 +83,14 @@ bool Call::choose_multicast(bool device) {
   return any;
 }
 
+std::shared_ptr<const Multicast> WorkspaceSet::part(const Multicast& whole, int slot) const {
+  auto made = std::make_shared<Multicast>(whole);
+  made->bytes = bytes(0);  // as every rank's
+  made->address += static_cast<size_t>(slot) * made->bytes;
+  for (char*& member : made->member) member += static_cast<size_t>(slot) * made->bytes;
+  return made;
+}
+
 // The emulated one is made here: it asks nobody else.
 std::shared_ptr<const Multicast> WorkspaceSet::multicast_of(int slot, MulticastMode mode) const {
   auto& known = multicast[static_cast<size_t>(slot)];

@@ -68,6 +68,7 @@ struct WorkspaceSet {
   }
   // Whose start is that of the slot; null: none.
   std::shared_ptr<const Multicast> multicast_of(int slot, MulticastMode mode) const;
+  std::shared_ptr<const Multicast> part(const Multicast& whole, int slot) const;
 };
 
 struct Workspaces {                                  // of a call
@@ -167,6 +168,8 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   std::shared_ptr<const WorkspaceSet> device_workspaces() const { return device_workspace_; }
   const std::string& why_no_nccl() const { return why_no_nccl_; }  // any more
+  // Why what lands in device memory has no multicast address; the same on all ranks.
+  const std::string& why_no_switch() const { return why_no_switch_; }
   uint64_t next_group() { return ++groups_; }
   // A group of no parameters, of the communicator itself: calls on it tell and hear.
   std::shared_ptr<Group> plain_group();
@@ -247,7 +250,7 @@ class Context : public std::enable_shared_from_this<Context> {
   bool nodes_share_host_ = false, only_tcp_ = false;
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
   std::shared_ptr<NcclRail> nccl_rail_;  // a thread that NCCL keeps may hold it, too
-  std::string why_no_ucx_, why_no_nccl_;
+  std::string why_no_ucx_, why_no_nccl_, why_no_switch_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
   std::shared_ptr<Group> plain_group_;

@@ -69,6 +69,13 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   context.reserve(need);
   group->device_rail_ =
       context.device_rail(group->settings_, need, group->rail_, group->why_no_device_rail_);
+  if (group->device_rail_ && group->multicast_ == MulticastMode::nvlink &&
+      !context.why_no_switch().empty()) {
+    if (group->settings_.text("tide_multicast") == "on")
+      throw Error(Kind::unsupported, "tide_multicast = on: {}; use auto, off or emulate",
+                  context.why_no_switch());
+    group->why_no_multicast_ = "switch sums: " + context.why_no_switch();
+  }
   const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
   context.together([&] {
     group->call_ = std::make_unique<Call>(*group, tables);

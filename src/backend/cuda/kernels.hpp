@@ -56,6 +56,12 @@ struct LandingProgram {
 void launch(cudaStream_t stream, const LandingProgram& program, size_t first, int count);
 void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
             size_t first, int count);
+#if TIDE_HAVE_MULTICAST
+// Of a program whose pieces have one row each, a multicast address.
+void launch_switched(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
+                     size_t first, int count);
+void load_switch_kernels();
+#endif
 int vector_elems(Dtype in);  // of a sum's rows
 void load_kernels();         // now, not at the first launch, which might wait for running work
 
