@@ -67,7 +67,7 @@ struct Work {
   Arithmetic arithmetic;
   bool in_place = false;
   bool switch_adds = false;  // a switch may add the gradients of a node, in an order of its own
-  bool stream = false;  // outputs are large: store around the cache
+  bool stream = false;       // outputs are large: store around the cache
   int rank = 0, slot = 0;
   size_t inflight_bytes = 0;  // cap of this rank's puts in flight
   uint64_t call = 0;

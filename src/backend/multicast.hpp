@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // One address behind which the same bytes of every local rank's memory stand: what is copied to it
-// reaches all of them, and a switch adds what is loaded from it.  NVSwitches do that for memory that
-// is bound to a multicast object (backend/cuda/multicast.cpp); tide_multicast = emulate does it for
-// any memory, with addresses that nothing but behind() can be asked about.  Which pieces go this way
-// is decided here, for both alike.
+// reaches all of them, and a switch adds what is loaded from it.  NVSwitches do that for memory
+// that is bound to a multicast object (backend/cuda/multicast.cpp); tide_multicast = emulate does
+// it for any memory, with addresses that nothing but behind() can be asked about.  Which pieces go
+// this way is decided here, for both alike.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct SegmentPlace {
 std::optional<size_t> common_offset(const Multicast& multicast,
                                     const std::vector<SegmentPlace>& places, size_t bytes);
 
-struct MulticastPlace {  // of a parameter, or of a workspace
+struct MulticastPlace {           // of a parameter, or of a workspace
   const Multicast* of = nullptr;  // null: it has no such address
   size_t offset = 0;
   char* address() const { return of->address + offset; }

@@ -57,7 +57,7 @@ struct WorkspaceSet {
   mutable std::vector<std::shared_ptr<const void>> pinned;  // for a device, once one is used
   // Of each slot, of tide_multicast; emulated ones are made once a call uses them.
   mutable std::array<std::shared_ptr<const Multicast>, slot_count> multicast;
-  size_t bytes(int local) const {                           // of one slot
+  size_t bytes(int local) const {  // of one slot
     const auto& segment = of[static_cast<size_t>(local)];
     return segment ? segment->bytes() / slot_count : 0;
   }

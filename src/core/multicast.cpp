@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// An object of NVLink multicast is made by the node's first rank.  All ranks add their device before
-// any binds memory, all bind before any maps it, and after each step all ranks of the communicator
-// know whether one of them failed: then nobody has it.
+// An object of NVLink multicast is made by the node's first rank.  All ranks add their device
+// before any binds memory, all bind before any maps it, and after each step all ranks of the
+// communicator know whether one of them failed: then nobody has it.
 #include "core/multicast.hpp"
 
 #include <algorithm>

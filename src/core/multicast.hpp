@@ -24,8 +24,8 @@ std::string why_no_multicast(Context& context, const Settings& settings);
 // it is on and cannot be.
 MulticastMode agree_on_multicast(Context& context, const Settings& settings, std::string& why_not);
 // Collective over the communicator: a multicast address of this node's ranks' memory, of as many
-// bytes as the smallest has; null where `wanted` is false (the same on all ranks of a node) or why_not
-// says, on all ranks alike, what failed.
+// bytes as the smallest has; null where `wanted` is false (the same on all ranks of a node) or
+// why_not says, on all ranks alike, what failed.
 std::shared_ptr<const Multicast> make_multicast(Context& context, MulticastMode mode, bool wanted,
                                                 const std::vector<std::shared_ptr<Segment>>& parts,
                                                 std::string& why_not);

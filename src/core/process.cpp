@@ -190,6 +190,7 @@ void Process::at_finalize() {
   {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
+    for (auto& [id, kind] : kinds_) kind.multicast.reset();
   }
   // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two
   // threads must not be in it.

@@ -57,8 +57,7 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   else if (group.device_rail() && !own)
     j["why_not_better"].push_back("rail of device memory: nccl was given up: " +
                                   context.why_no_nccl());
-  if (!group.why_no_multicast().empty())
-    j["why_not_better"].push_back(group.why_no_multicast());
+  if (!group.why_no_multicast().empty()) j["why_not_better"].push_back(group.why_no_multicast());
   if (path == "host-cma" || staged)
     j["why_not_better"].push_back(
         "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");

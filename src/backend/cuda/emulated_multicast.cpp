@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicast objects of emulated devices: a page that counts who has done what, so that a step out of
-// order, and one that fails, are seen.  The address is one that faults (backend/multicast.hpp).
+// Multicast objects of emulated devices: a page that counts who has done what, so that a step out
+// of order, and one that fails, are seen.  The address is one that faults (backend/multicast.hpp).
 #include <sys/mman.h>
 #include <unistd.h>
 

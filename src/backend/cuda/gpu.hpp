@@ -117,7 +117,7 @@ struct Landing {
   size_t elems;
   Dtype from, to;
   std::vector<void*> dst;
-  size_t near = 0;  // of lower.cpp: so many of dst are the kernel's
+  size_t near = 0;                     // of lower.cpp: so many of dst are the kernel's
   const Multicast* through = nullptr;  // of lower.cpp: of the last of dst
 };
 // One piece of a sum: rows (null: -0), added in groups as SumRows says.

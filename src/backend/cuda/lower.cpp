@@ -86,7 +86,8 @@ std::vector<const void*> addresses_of(const Work& work) {
     all.push_back(work.addresses.shard_out ? work.addresses.shard_out[p] : nullptr);
   }
   all.insert(all.end(), work.addresses.workspace.begin(), work.addresses.workspace.end());
-  for (const MulticastPlace& m : work.addresses.multicast) all.push_back(m.of ? m.address() : nullptr);
+  for (const MulticastPlace& m : work.addresses.multicast)
+    all.push_back(m.of ? m.address() : nullptr);
   const MulticastPlace& landing = work.addresses.workspace_multicast;
   all.push_back(landing.of ? landing.address() : nullptr);
   all.push_back(work.switch_adds ? &work.switch_adds : nullptr);
@@ -132,7 +133,12 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
         if (from == full)
           copies.push_back({to, src, bytes, multicast->of});
         else
-          rounded.push_back({src, piece.elems, from, full, {offset(own, piece.elem * size), to}, 1,
+          rounded.push_back({src,
+                             piece.elems,
+                             from,
+                             full,
+                             {offset(own, piece.elem * size), to},
+                             1,
                              multicast->of});
         return;
       }
@@ -214,10 +220,9 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream) {
                 final};
     for (int h = 0; h < rows; h++) {
       const int k = op.order == Order::ranks ? t.position(h) : h;
-      sum.rows.push_back(
-          every ? local_row(work, op, piece, bytes_of(in), h)
-                : workspace_at(work, op.src, op.interval, piece, bytes_of(in)) +
-                      static_cast<size_t>(k) * op.src.pitch);
+      sum.rows.push_back(every ? local_row(work, op, piece, bytes_of(in), h)
+                               : workspace_at(work, op.src, op.interval, piece, bytes_of(in)) +
+                                     static_cast<size_t>(k) * op.src.pitch);
     }
     if (op.base) sum.base = workspace_at(work, *op.base, op.interval, piece, bytes_of(acc));
     sum.dst = final ? static_cast<char*>(work.addresses.shard_out[p]) +

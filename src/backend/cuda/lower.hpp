@@ -41,7 +41,8 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream);
 // Copies as copy engines take them: to multicast addresses only what may go there, and none of the
 // emulated ones.
 std::vector<CopyCall> carried(const std::vector<CopyCall>& copies);
-// A piece of a sum over the local ranks: what a switch adds of it (rows: one address), and the rest.
+// A piece of a sum over the local ranks: what a switch adds of it (rows: one address), and the
+// rest.
 struct Switched {
   std::vector<Summing> pieces, by_switch;
 };

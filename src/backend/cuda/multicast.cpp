@@ -58,9 +58,9 @@ CUmulticastObjectProp properties(size_t bytes, size_t devices) {
 
 bool multicast_supported(int device) {
   int supported = 0;
-  check(functions().attribute(&supported, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
-                              number_of(device)),
-        "cuDeviceGetAttribute");
+  check(
+      functions().attribute(&supported, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, number_of(device)),
+      "cuDeviceGetAttribute");
   return supported != 0;
 }
 

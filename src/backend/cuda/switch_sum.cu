@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that NVSwitch makes: one load from a multicast address brings the sum of what stands behind it
-// on all ranks, added in fp32 in an order that nobody promises; of 16-bit types a result of 16 bits.
-// Only builds with TIDE_WITH_MULTICAST=ON have this file; it has not run on hardware.
+// Sums that NVSwitch makes: one load from a multicast address brings the sum of what stands behind
+// it on all ranks, added in fp32 in an order that nobody promises; of 16-bit types a result of 16
+// bits. Only builds with TIDE_WITH_MULTICAST=ON have this file; it has not run on hardware.
 #include "backend/cuda/elements.cuh"
 #include "backend/cuda/kernels.hpp"
 
@@ -17,14 +17,14 @@ struct alignas(16) Words {  // 16 bytes of sums
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define TIDE_SWITCH_LOAD(type, operation)                                                         \
-  __device__ Words<type> switch_load(const type* at) {                                            \
-    Words<type> w;                                                                                \
-    asm volatile("multimem.ld_reduce.relaxed.sys.global." operation " {%0, %1, %2, %3}, [%4];"    \
-                 : "=r"(w.word[0]), "=r"(w.word[1]), "=r"(w.word[2]), "=r"(w.word[3])             \
-                 : "l"(at)                                                                        \
-                 : "memory");                                                                     \
-    return w;                                                                                     \
+#define TIDE_SWITCH_LOAD(type, operation)                                                      \
+  __device__ Words<type> switch_load(const type* at) {                                         \
+    Words<type> w;                                                                             \
+    asm volatile("multimem.ld_reduce.relaxed.sys.global." operation " {%0, %1, %2, %3}, [%4];" \
+                 : "=r"(w.word[0]), "=r"(w.word[1]), "=r"(w.word[2]), "=r"(w.word[3])          \
+                 : "l"(at)                                                                     \
+                 : "memory");                                                                  \
+    return w;                                                                                  \
   }
 TIDE_SWITCH_LOAD(__nv_bfloat16, "add.acc::f32.v4.bf16x2")
 TIDE_SWITCH_LOAD(__half, "add.acc::f32.v4.f16x2")

@@ -45,8 +45,8 @@ SwitchRows switch_rows(const Work& work, const Sum& op, const Piece& piece) {
       gradients ? work.addresses.multicast_of(piece.param) : &work.addresses.workspace_multicast;
   if (!place || !place->of || !switch_adds(in, acc, work.types->shard[p], final)) return {};
   const char* own = local_row(work, op, piece, bytes_of(in), 0);
-  const char* start = gradients ? static_cast<char*>(work.addresses.param[0][p].here)
-                                : work.addresses.workspace[0];
+  const char* start =
+      gradients ? static_cast<char*>(work.addresses.param[0][p].here) : work.addresses.workspace[0];
   return {place->of, place->address() + (own - start)};
 }
 
