@@ -106,14 +106,13 @@ std::shared_ptr<const Multicast> make_nvlink(Context& context, bool wanted,
            }) &&
       step(wanted, [&] { object->multicast().add_device(context.device()); }) &&
       step(wanted, [&] { object->multicast().bind(parts[me]->device_memory(), bytes); }) &&
-      step(wanted, [&] { object->multicast().map(); });
+      step(wanted, [&] { object->multicast().map(bases(parts)); });
   if (!made || !wanted) return nullptr;
   auto multicast = std::make_shared<Multicast>();
   multicast->address = static_cast<char*>(object->multicast().address());
   multicast->bytes = std::min(bytes, smallest(parts));
   multicast->segment = ids(parts);
   multicast->member = bases(parts);
-  multicast->emulated = std::string(gpu::built()) == "emulated";
   multicast->made = object;
   return multicast;
 }

@@ -32,7 +32,8 @@ std::string rank_of_culprit() { return "rank " + std::to_string(world().size - 1
 bool several() { return world().members[static_cast<size_t>(world().my_node())].size() > 1; }
 
 std::vector<MPIX_Tide_param> some() {
-  return {param(64, 513, MPIX_TIDE_FP32), param(33, 65), param(9, 5, MPIX_TIDE_FP32)};
+  return {param(64, 513, MPIX_TIDE_FP32), param(33, 65), param(9, 5, MPIX_TIDE_FP32),
+          param(64, 333, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))};
 }
 
 std::string report_of(const List& list) {

@@ -9,8 +9,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 
+#include "backend/cuda/emulated.hpp"
 #include "backend/cuda/gpu.hpp"
 #include "core/error.hpp"
 
@@ -29,6 +32,19 @@ uint64_t map_page(int fd) {
   void* at = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) throw Error(Kind::device, "a multicast object: mmap: {}", strerror(errno));
   return reinterpret_cast<uint64_t>(at);
+}
+
+struct Behind {
+  size_t bytes;
+  std::vector<char*> members;
+};
+struct Switches {
+  std::mutex mutex;
+  std::map<char*, Behind> all;  // by address
+};
+Switches& switches() {
+  static Switches* known = new Switches;  // outlives what static destructors free
+  return *known;
 }
 
 // TIDE_EMULATED_MULTICAST: none, or the step that fails on this rank.
@@ -85,27 +101,43 @@ void MulticastObject::bind(const Memory& memory, size_t bytes) {
   page(handle_).bound++;
 }
 
-void MulticastObject::map() {
+void MulticastObject::map(const std::vector<char*>& members) {
   check("map", page(handle_).bound == page(handle_).devices);
   void* at = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) throw Error(Kind::no_mem, "a multicast address: {}", strerror(errno));
   address_ = at;
+  const std::lock_guard lock(switches().mutex);
+  switches().all[static_cast<char*>(at)] = {bound_bytes_, members};
+}
+
+std::vector<char*> behind_switch(const void* at, size_t bytes) {
+  const std::lock_guard lock(switches().mutex);
+  auto next = switches().all.upper_bound(static_cast<char*>(const_cast<void*>(at)));
+  if (next == switches().all.begin()) return {};
+  const auto& [begin, object] = *--next;
+  const size_t offset = static_cast<size_t>(static_cast<const char*>(at) - begin);
+  if (offset >= object.bytes) return {};
+  if (offset % 16 || bytes % 16 || bytes > object.bytes - offset)
+    throw Error(Kind::device, "{} bytes at {} of a multicast object: misaligned, or beyond it",
+                bytes, offset);
+  std::vector<char*> all;
+  for (char* member : object.members) all.push_back(member + offset);
+  return all;
 }
 
 MulticastObject::~MulticastObject() {
   close_descriptor();
-  if (address_) munmap(address_, bytes_);
+  if (address_) {
+    const std::lock_guard lock(switches().mutex);
+    switches().all.erase(static_cast<char*>(address_));
+    munmap(address_, bytes_);
+  }
   if (handle_) munmap(reinterpret_cast<void*>(handle_), sizeof(Page));
 }
 
 void MulticastObject::close_descriptor() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
-}
-
-// All sums through the addresses of emulated objects are taken apart before they come here.
-std::shared_ptr<Program> Stream::switch_summing(const std::vector<Summing>&) {
-  throw Error(Kind::intern, "an emulated device has no switch");
 }
 
 }  // namespace tide::gpu

@@ -86,7 +86,9 @@ class MulticastObject {
   MulticastObject& operator=(const MulticastObject&) = delete;
   void add_device(int device);
   void bind(const Memory& memory, size_t bytes);  // from the start of both
-  void map();
+  // members: where the ranks' memory is mapped here; for emulated devices, which are their own
+  // switch
+  void map(const std::vector<char*>& members);
   void* address() const { return address_; }
   int descriptor() const { return fd_; }
   void close_descriptor();

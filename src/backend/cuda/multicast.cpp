@@ -113,7 +113,7 @@ void MulticastObject::bind(const Memory& memory, size_t bytes) {
   bound_bytes_ = bytes;
 }
 
-void MulticastObject::map() {
+void MulticastObject::map(const std::vector<char*>&) {
   const Use use(device_);
   CUdeviceptr at = 0;
   check(driver().mem_address_reserve(&at, bytes_, 0, 0, 0), "cuMemAddressReserve");
