@@ -48,7 +48,7 @@ bool says(const std::string& text, const std::string& words) {
 
 void check_both(const List& list) {
   check_allgather(list);
-  check_allgather(list, {.in_place = InPlace::mixed, .shift_bytes = 4, .salt = 1});
+  check_allgather(list, {.shift_bytes = 4, .salt = 1});
   check_reduce_scatter(list);
   check_reduce_scatter(list,
                        {.out_dtype = MPIX_TIDE_FP32, .op = MPIX_TIDE_AVG, .accumulate = true});
@@ -100,6 +100,8 @@ TEST(MulticastOn, CarriesCopiesAndSums) {
   Info info{{"tide_multicast", "on"}};
   List list(world(), some(), info);
   check_both(list);
+  List in_place(world(), {param(64, 513, MPIX_TIDE_FP32), param(33, 65)}, info);
+  check_allgather(in_place, {.in_place = InPlace::mixed, .shift_bytes = 4});
   const std::string report = report_of(list);
   EXPECT_TRUE(says(report, "\"state\": \"on\"")) << report;
   EXPECT_TRUE(says(report, "not run on hardware")) << report;
