@@ -73,7 +73,7 @@ bool Call::choose_multicast(bool device) {
     for (const auto& place : side().multicast)
       at.multicast.push_back(use(place.of.lock(), place.offset));
   bool any = std::any_of(at.multicast.begin(), at.multicast.end(), [](auto& p) { return p.of; });
-  if (work_.switch_adds && group_.plans_switch_sums(arguments_.out_dtype)) {
+  if (work_.switch_adds && group_.reduce(arguments_.out_dtype).plans->switched) {
     const WorkspaceSet& set = device && work_.rail == group_.device_rail() && device_workspace_
                                   ? *device_workspace_
                                   : *workspace_;

@@ -151,12 +151,6 @@ Limits Group::limits() const {
   return limits;
 }
 
-bool Group::plans_switch_sums(int out_dtype) const {
-  const auto& sums = reduce(out_dtype).plans->direct.lanes[static_cast<size_t>(Lane::sum)];
-  return std::any_of(sums.begin(), sums.end(),
-                     [](const Op& op) { return std::holds_alternative<SwitchSum>(op); });
-}
-
 Collective Group::plan_gather() const {
   const Topology& t = context_->topology();
   Types types;
@@ -231,6 +225,10 @@ void Group::plan_reduces() {
     Limits limits = this->limits();
     plans->direct =
         plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
+    const auto& sums = plans->direct.lanes[static_cast<size_t>(Lane::sum)];
+    plans->switched = std::any_of(sums.begin(), sums.end(), [](const Op& op) {
+      return std::holds_alternative<SwitchSum>(op);
+    });
     limits.peer_stores = limits.peer_loads = false;
     // A bound is for everything: where only foreign device memory would be staged, it is not.
     plans->has_staged = staged_foreign_ && (stages_host_memory_ || !options_.workspace_bytes);

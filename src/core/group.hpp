@@ -34,6 +34,7 @@ struct Plans {  // of one packing
   bool raw = false;
   Plan direct = {}, staged = {};  // staged: foreign memory is only reached through the workspace
   bool has_staged = false;
+  bool switched = false;  // some SwitchSum is in them
 };
 struct Collective {  // one collective of a group, for one set of element types
   Types types;
@@ -96,7 +97,6 @@ class Group : public std::enable_shared_from_this<Group> {
   MulticastMode multicast() const { return multicast_; }
   // Sums may be a switch's, in an order of its own.
   bool switch_adds() const { return multicast_ != MulticastMode::off && !options_.rank_order; }
-  bool plans_switch_sums(int out_dtype) const;
   const std::string& why_no_multicast() const { return why_no_multicast_; }
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }

@@ -40,6 +40,7 @@ MulticastMode agree_on_multicast(Context& context, const Settings& settings, std
   }
   std::string mine;
   context.together([&] {
+    context.want_device(settings.text("tide_device"));  // before one is chosen
     mine = why_no_multicast(context, settings);
     if (!mine.empty() && asked == "on")
       throw Error(Kind::unsupported, "tide_multicast = on: {}; or use auto, off or emulate", mine);
