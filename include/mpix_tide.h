@@ -381,6 +381,7 @@ MPIX_TIDE_API int MPIX_Tide_allgather(const void* const* shards, void* const par
    Order of additions: the ranks of one node in rank order give the node's partial; the partials
    are added in the order of each node's first rank.  So equal inputs on an equal communicator
    and node map give equal bits, whatever the timing, sizes, list position, alignment or path.
+   A switch (tide_multicast) adds in an order of its own; the report then says so (reproducible).
    tide_order = rank adds in rank order on any node map, at the price of more rail traffic.
    Completion: on return this rank's shards are complete, its gradients may be overwritten or
    freed, and no peer reads them.
@@ -851,7 +852,14 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                while the program computes.  It stays inside the CPUs of the thread
                                that created the group and sleeps while no request is active.
                                Between nodes UNSUPPORTED (all) without MPI_THREAD_MULTIPLE
-     tide_multicast            off (default), auto; [-] on, emulate
+     tide_multicast            off (default), auto, on or emulate.  auto, on: copies to the ranks of
+                               a node, and sums over them, by NVSwitch multicast, which has not run
+                               on hardware; for device memory, with TIDE_ALLOW_MULTICAST=1, in a
+                               build with TIDE_WITH_MULTICAST=ON; where that cannot be, auto does
+                               without and on is UNSUPPORTED (all).  It is memory's that is
+                               allocated after such a group, or with the variable set.  emulate: the
+                               same pieces by way of emulated addresses, of any memory, for tests.
+                               With tide_order = rank no switch adds
      tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
                                that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
                                Default: the nearest
@@ -872,7 +880,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      TIDE_FAKE_NODES           0,0,1,1,...: node of each rank of MPI_COMM_WORLD, for rehearsals
      TIDE_HWLOC_XML            file that lstopo wrote: a machine that stands for this one
      TIDE_FORCE                x=value,...: wins over info keys
-     TIDE_ALLOW_MULTICAST      for devices */
+     TIDE_ALLOW_MULTICAST      0 (default), or 1: tide_multicast may make multicast objects */
 
 /* ---- Profiling interface ----------------------------------------------------------------------
    Every function also exists under the name PMPIX_Tide_...; MPIX_Tide_... is its weak alias, so

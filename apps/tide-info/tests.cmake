@@ -9,8 +9,11 @@ tide_info_test(NAME nodes RANKS 3 ENV TIDE_FAKE_NODES=0,1,0 ARGS --topology
   EXPECT "3 ranks on 2 nodes, with unequal.*node 0 +ranks 0,2 .*node 1 +ranks 1 .*rail 0 +ranks 0-1.*rail 1 +ranks 2")
 tide_info_test(NAME env RANKS 1 ENV "TIDE_LOG=debug;TIDE_LGO=1" ARGS --env
   EXPECT "TIDE_LOG\\* .*debug .*environment only.*TIDE_LGO! .*refused: not a variable.*misspelt")
-tide_info_test(NAME bad_values RANKS 1 ENV "TIDE_ORDER=rnak;TIDE_FORCE=multicast=on;TIDE_CHUNK_BYTES=7" ARGS --env
-  EXPECT "TIDE_RAIL .*not in this version: on, emulate.*TIDE_ORDER! .*rnak .*refused: tide_order: 'rnak'.*TIDE_CHUNK_BYTES! .*refused:.*out of range.*TIDE_FORCE! .*refused: tide_multicast = on")
+tide_info_test(NAME bad_values RANKS 1 ENV "TIDE_ORDER=rnak;TIDE_FORCE=multicast=maybe;TIDE_CHUNK_BYTES=7" ARGS --env
+  EXPECT "TIDE_ORDER! .*rnak .*refused: tide_order: 'rnak'.*TIDE_CHUNK_BYTES! .*refused:.*out of range.*TIDE_FORCE! .*refused: tide_multicast: 'maybe'")
+if(NOT TIDE_HAVE_MULTICAST)
+  tide_info_test(NAME multicast_not_built RANKS 1 ENV TIDE_MULTICAST=on ARGS --env EXPECT "TIDE_MULTICAST! .*refused: tide_multicast = on: .*TIDE_WITH_MULTICAST=ON")
+endif()
 tide_info_test(NAME good_values RANKS 1 ENV "TIDE_ORDER=rank;TIDE_FORCE=rail=mpi" ARGS --env
   EXPECT "TIDE_ORDER\\* .*TIDE_FORCE\\* ")
 tide_info_test(NAME version RANKS 1 ARGS --version EXPECT "tide-info ${PROJECT_VERSION}")

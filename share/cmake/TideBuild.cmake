@@ -45,6 +45,12 @@ set(TIDE_HAVE_NCCL 0)
 if(TIDE_HAVE_CUDA AND TIDE_WITH_NCCL)
   set(TIDE_HAVE_NCCL 1)
 endif()
+set(TIDE_HAVE_MULTICAST 0)
+if(TIDE_WITH_MULTICAST AND NOT TIDE_HAVE_CUDA)
+  message(FATAL_ERROR "TIDE_WITH_MULTICAST=ON is for GPU memory: configure with -DTIDE_WITH_CUDA=ON as well.")
+elseif(TIDE_WITH_MULTICAST)
+  set(TIDE_HAVE_MULTICAST 1)
+endif()
 set(TIDE_HAVE_KOKKOS 0)
 if(TIDE_WITH_KOKKOS OR TIDE_BUILD_TESTING)
   include(tideKokkos)
@@ -127,6 +133,9 @@ target_compile_options(tide_options INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wno-missing-field-initializers;-ffp-contract=off>
   $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${TIDE_WARNINGS_AS_ERRORS}>>:-Werror>)
 target_compile_definitions(tide_options INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+if(TIDE_HAVE_MULTICAST)
+  target_compile_definitions(tide_options INTERFACE TIDE_HAVE_MULTICAST=1)
+endif()
 # Everything, the C programs too: a sanitizer's library must be a program's first.  Without vptr: its check takes
 # descriptors, and lies where a test has used them up.
 if(TIDE_SANITIZE)

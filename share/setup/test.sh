@@ -37,15 +37,16 @@ failed='' last=${stages[-1]}
 declare -A took
 for stage in "${stages[@]}"; do
   printf '\n== %s: build\n' "$stage"
-  begun=$SECONDS target=all kokkos=OFF cuda=OFF
+  begun=$SECONDS target=all kokkos=OFF cuda=OFF multicast=OFF
   [ "$stage" != fuzz ] || target=fuzzers  # libtide itself is not part of it
   if [ "$stage" = openmpi ]; then
     kokkos=ON
     # CUDA is compiled where its compiler is; no GPU is needed for that.
     if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then cuda=ON; fi
   fi
-  [ "$stage" != asan ] || cuda=emulate  # device memory, on a device that is host memory
-  cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON -DTIDE_WITH_KOKKOS=$kokkos -DTIDE_WITH_CUDA=$cuda "${launcher[@]}"
+  # Device memory, and multicast objects, on a device that is host memory.
+  [ "$stage" != asan ] || cuda=emulate multicast=ON
+  cmake --preset "$stage" -DTIDE_BUILD_TESTING=ON -DTIDE_WITH_KOKKOS=$kokkos -DTIDE_WITH_CUDA=$cuda -DTIDE_WITH_MULTICAST=$multicast "${launcher[@]}"
   cmake --build "build/$stage" --parallel "$(nproc)" --target "$target"
   took[$stage]="build $(minutes $((SECONDS - begun)))"
 done

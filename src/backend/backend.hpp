@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/host/kernels.hpp"
+#include "backend/multicast.hpp"
 #include "plan/plan.hpp"
 
 namespace tide {
@@ -35,6 +36,15 @@ struct Addresses {
   void* const* shard_out = nullptr;  // [parameter], reduce-scatter: own shards
   std::vector<char*> workspace;      // [local rank]: start of the slot's workspace
   std::vector<int> pid;              // [local rank]
+  // Of tide_multicast.  [parameter], of its start: empty where none has one; of the slot's
+  // workspace.
+  std::vector<MulticastPlace> multicast;
+  MulticastPlace workspace_multicast;
+  const MulticastPlace* multicast_of(int param) const {
+    if (multicast.empty()) return nullptr;
+    const MulticastPlace& place = multicast[static_cast<size_t>(param)];
+    return place.of ? &place : nullptr;
+  }
 };
 
 struct Cursor {
@@ -56,7 +66,8 @@ struct Work {
   Addresses addresses;
   Arithmetic arithmetic;
   bool in_place = false;
-  bool stream = false;  // outputs are large: store around the cache
+  bool switch_adds = false;  // a switch may add the gradients of a node, in an order of its own
+  bool stream = false;       // outputs are large: store around the cache
   int rank = 0, slot = 0;
   size_t inflight_bytes = 0;  // cap of this rank's puts in flight
   uint64_t call = 0;

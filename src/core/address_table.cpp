@@ -103,6 +103,30 @@ bool AddressTable::read(int local, uint64_t generation) {
   return true;
 }
 
+std::vector<AddressTable::Place> AddressTable::multicast() const {
+  std::vector<Place> all(count_);
+  const auto me = static_cast<size_t>(context_.topology().local(context_.rank()));
+  std::vector<SegmentPlace> places(pointers_.size());
+  std::shared_ptr<const Multicast> multicast;
+  SegmentId last_segment = 0;
+  bool any = false;
+  for (size_t i = 0; i < count_; i++) {
+    const SegmentId own = entries(static_cast<int>(me))[i].segment;
+    if (own != last_segment) multicast = context_.process().multicast_of(last_segment = own);
+    if (!own || !multicast) continue;
+    for (size_t h = 0; h < places.size(); h++) {
+      const Entry& entry = entries(static_cast<int>(h))[i];
+      places[h] = {pointers_[h][i].here ? entry.segment : 0, entry.offset};
+    }
+    const auto offset = common_offset(*multicast, places, bytes_[i]);
+    if (!offset) continue;
+    all[i] = {multicast, *offset};
+    any = true;
+  }
+  if (!any) all.clear();
+  return all;
+}
+
 int64_t AddressTable::partly_shared(int& local) const {
   const int locals = static_cast<int>(pointers_.size());
   for (size_t i = 0; i < count_; i++) {

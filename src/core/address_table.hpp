@@ -32,6 +32,12 @@ class AddressTable {
   // Entry where node-shared storage is not the same range on all local ranks; local: who differs.
   // -1: none.
   int64_t partly_shared(int& local) const;
+  // Of each entry: where all local ranks' addresses are one of tide_multicast.  Empty: nowhere.
+  struct Place {
+    std::weak_ptr<const Multicast> of;
+    size_t offset = 0;
+  };
+  std::vector<Place> multicast() const;
 
  private:
   struct Entry {

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/allocate.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/multicast.hpp"
 #include "core/settings.hpp"
 
 namespace tide {
@@ -13,6 +16,7 @@ struct Wish {
   int64_t bytes;
   int32_t shared;
   int32_t device;  // memory of a device
+  int32_t multicast;
 };
 
 // MPI 4.1's names.  The kind that the info asks for, else that of tide_memory.
@@ -22,6 +26,30 @@ bool wants_device(const std::string& kind, const Settings& settings) {
   if (kind == "system") return false;
   throw Error(Kind::arg, "mpi_memory_alloc_kinds: '{}' is not a kind; use system or cuda:device",
               kind);
+}
+
+// What the environment asks for, or a group of the communicator.
+MulticastMode multicast_wish(Context& context, const Settings& settings, bool device) {
+  const std::string& asked = settings.text("tide_multicast");
+  if (asked == "emulate") return MulticastMode::emulated;
+  if (context.multicast() != MulticastMode::nvlink && asked != "on" && asked != "auto")
+    return context.multicast();
+  const std::string why = device ? why_no_multicast(context, settings) : "of host memory";
+  if (device && asked == "on" && !why.empty())
+    throw Error(Kind::unsupported, "tide_multicast = on: {}; or use auto, off or emulate", why);
+  return why.empty() ? MulticastMode::nvlink : MulticastMode::off;
+}
+
+// Collective.  Memory without such an address is memory all the same, unless one was insisted on.
+std::shared_ptr<const Multicast> multicast_for(Context& context, MulticastMode mode, bool wanted,
+                                               const std::vector<std::shared_ptr<Segment>>& parts,
+                                               bool insist) {
+  std::string why;
+  auto made = make_multicast(context, mode, wanted, parts, why);
+  if (!why.empty() && insist)
+    throw Error(Kind::unsupported, "tide_multicast = on: {}; use auto, off or emulate", why);
+  if (!why.empty()) log(Level::info, fmt::format("memory without multicast: {}", why));
+  return made;
 }
 
 // Collective, after ranks have mapped each other's device memory.  True where one could not (its
@@ -56,14 +84,17 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   Process& process = context.process();
   const Topology& t = context.topology();
   const int locals = t.size(context.node()), me = t.local(context.rank());
-  Wish wish{bytes, 0, 0};
+  Wish wish{bytes, 0, 0, 0};
   int device = -1;
+  bool insist = false;
   context.together([&] {
     const Settings settings = Settings::read(info, Setting::alloc);
     wish.device = wants_device(info_value(info, "mpi_memory_alloc_kinds"), settings);
     context.want_device(settings.text("tide_device"));
     if (wish.device) device = context.device();
     wish.shared = settings.text("tide_share") == "node";
+    insist = settings.text("tide_multicast") == "on";
+    wish.multicast = static_cast<int32_t>(multicast_wish(context, settings, wish.device));
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });
   const std::vector<Wish> wishes = context.gather_all(wish);
@@ -109,6 +140,14 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     }
   });
   const bool alone = wish.device && keep_apart(context, mine, all, apart, wish.shared != 0);
+  auto mode = static_cast<MulticastMode>(wish.multicast);
+  for (const Wish& w : wishes) mode = std::min(mode, static_cast<MulticastMode>(w.multicast));
+  std::shared_ptr<const Multicast> multicast;
+  if (mode != MulticastMode::off)
+    multicast = multicast_for(
+        context, mode,
+        !alone && !wish.shared && std::all_of(all.begin(), all.end(), [](auto& s) { return !!s; }),
+        all, insist);
   process.memory.drop_freed();
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];
@@ -117,7 +156,7 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     if (mine_to_pass)
       process.remember(segment->id(), {alone ? std::vector{context.peer(context.rank()).process}
                                              : context.node_processes(),
-                                       wish.shared != 0});
+                                       wish.shared != 0, multicast});
     if (mine_to_pass)
       process.memory.add(segment, !wish.shared);
     else

@@ -142,6 +142,7 @@ bool Call::see_lines() {
     }
     if (changed || s.table.generation() != s.shared_generation) {
       s.partly_shared = s.table.partly_shared(s.partly_shared_local);
+      if (group_.multicast() != MulticastMode::off) s.multicast = s.table.multicast();
       s.shared_generation = s.table.generation();
     }
     if (s.partly_shared >= 0)
@@ -347,6 +348,7 @@ void Call::complete() {
   phase_ = Phase::over;
   if (std::exchange(moving_, false)) context_.process().calls_moving--;
   held_.clear();
+  multicasts_.clear();
   after_.reset();
   workspace_.reset();
   device_workspace_.reset();

@@ -60,6 +60,7 @@ struct Side {
   bool any_foreign = false;
   uint32_t memory = 0;  // host_memory or device_memory; 0: nothing but empty pieces
   std::vector<std::shared_ptr<const gpu::Binding>> bindings;
+  std::vector<AddressTable::Place> multicast;
   int64_t partly_shared = -1;
   int partly_shared_local = 0;
   uint64_t shared_generation = 0;
@@ -118,6 +119,7 @@ class Call {
   Status check_memory() const;
   void choose_plan();
   void choose_rail(bool device);
+  bool choose_multicast(bool device);
   bool run_lanes();
   void see_inputs();
   void leave();
@@ -143,6 +145,7 @@ class Call {
   std::shared_ptr<const WorkspaceSet> workspace_,  // of the communicator when the call was started
       device_workspace_;                           // null without a rail of its own
   std::vector<std::shared_ptr<Segment>> held_;
+  std::vector<std::shared_ptr<const Multicast>> multicasts_;  // that it uses
   bool hold_ = false, inputs_read_ = false, moving_ = false;
   bool eager_gather_ = false;
   Status status_;

@@ -9,6 +9,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -23,6 +24,7 @@
 #include "backend/host/node.hpp"
 #include "backend/rail.hpp"
 #include "core/memory.hpp"
+#include "core/multicast.hpp"
 #include "core/position.hpp"
 #include "core/process.hpp"
 #include "core/watch.hpp"
@@ -53,7 +55,9 @@ struct WorkspaceSet {
   std::vector<std::shared_ptr<Segment>> of;                 // by local rank; null: none
   std::shared_ptr<const void> exposed;                      // mine, to the peers of a rail
   mutable std::vector<std::shared_ptr<const void>> pinned;  // for a device, once one is used
-  size_t bytes(int local) const {                           // of one slot
+  // Of each slot, of tide_multicast; emulated ones are made once a call uses them.
+  mutable std::array<std::shared_ptr<const Multicast>, slot_count> multicast;
+  size_t bytes(int local) const {  // of one slot
     const auto& segment = of[static_cast<size_t>(local)];
     return segment ? segment->bytes() / slot_count : 0;
   }
@@ -62,6 +66,9 @@ struct WorkspaceSet {
     return segment ? static_cast<char*>(segment->base()) + static_cast<size_t>(slot) * bytes(local)
                    : nullptr;
   }
+  // Whose start is that of the slot; null: none.
+  std::shared_ptr<const Multicast> multicast_of(int slot, MulticastMode mode) const;
+  std::shared_ptr<const Multicast> part(const Multicast& whole, int slot) const;
 };
 
 struct Workspaces {                                  // of a call
@@ -108,6 +115,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // By a rank, as the context was made, or since then for memory that all ranks asked for.
   bool any_gpu_in_use() const { return any_gpu_in_use_; }
   void note_gpu_in_use() { any_gpu_in_use_ = true; }
+  // Of memory that is allocated from now on: some group of the communicator's uses multicast.
+  void want_multicast(MulticastMode mode) { multicast_ = std::max(multicast_, mode); }
+  MulticastMode multicast() const { return multicast_; }
 
   // --- set-up: collective, all active requests are driven meanwhile (exchange.cpp) ---
   // For the time of a collective set-up: one thread at a time, and its limit in seconds.
@@ -138,6 +148,8 @@ class Context : public std::enable_shared_from_this<Context> {
   void least(int64_t* values, int count);  // elementwise, in place
   void broadcast(void* data, size_t bytes, int root);
   void barrier();
+  // What the lowest rank with a reason (not empty) says, with its number; empty: none has one.
+  std::string first_reason(const std::string& mine);
   // A segment of each member of my node (bytes may differ; 0: none), mapped here; device: for the
   // use of that device.
   std::vector<std::shared_ptr<Segment>> share(std::shared_ptr<Segment> mine,
@@ -156,6 +168,8 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<const WorkspaceSet> workspaces() const { return workspace_; }
   std::shared_ptr<const WorkspaceSet> device_workspaces() const { return device_workspace_; }
   const std::string& why_no_nccl() const { return why_no_nccl_; }  // any more
+  // Why what lands in device memory has no multicast address; the same on all ranks.
+  const std::string& why_no_switch() const { return why_no_switch_; }
   uint64_t next_group() { return ++groups_; }
   // A group of no parameters, of the communicator itself: calls on it tell and hear.
   std::shared_ptr<Group> plain_group();
@@ -205,7 +219,6 @@ class Context : public std::enable_shared_from_this<Context> {
   void lose_nccl(const std::string& why);
   std::string apart(std::function<void()> act);
   void abandon_device_rail();
-  std::string first_reason(const std::string& mine);
   std::vector<Rail::Bytes> gather_blobs(const Rail::Bytes& mine);
   void gather_bytes(const void* mine, void* all, size_t bytes);
   void agree_on_setup(SetupCall call);
@@ -237,13 +250,14 @@ class Context : public std::enable_shared_from_this<Context> {
   bool nodes_share_host_ = false, only_tcp_ = false;
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
   std::shared_ptr<NcclRail> nccl_rail_;  // a thread that NCCL keeps may hold it, too
-  std::string why_no_ucx_, why_no_nccl_;
+  std::string why_no_ucx_, why_no_nccl_, why_no_switch_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;
   std::shared_ptr<Group> plain_group_;
   int device_ = -1, default_device_ = -1;
   std::string wanted_device_;
   bool any_gpu_in_use_ = false;
+  MulticastMode multicast_ = MulticastMode::off;
 
   struct Queued {
     std::shared_ptr<Group> group;

@@ -49,6 +49,7 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
     description.emplace(group->params_, first_row != nullptr, first_row, ranks, group->settings_);
   });
   description->compare(context);
+  group->multicast_ = agree_on_multicast(context, group->settings_, group->why_no_multicast_);
   group->rail_ = context.rail(group->settings_, group->why_not_better_rail_);
   group->number_ = context.next_group();
   group->limit_s_ = limit_s;
@@ -69,6 +70,13 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   context.reserve(need);
   group->device_rail_ =
       context.device_rail(group->settings_, need, group->rail_, group->why_no_device_rail_);
+  if (group->device_rail_ && group->multicast_ == MulticastMode::nvlink &&
+      !context.why_no_switch().empty()) {
+    if (group->settings_.text("tide_multicast") == "on")
+      throw Error(Kind::unsupported, "tide_multicast = on: {}; use auto, off or emulate",
+                  context.why_no_switch());
+    group->why_no_multicast_ = "switch sums: " + context.why_no_switch();
+  }
   const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
   context.together([&] {
     group->call_ = std::make_unique<Call>(*group, tables);
@@ -136,6 +144,14 @@ void Group::plan_all() {
   plan_reduces();
 }
 
+// A switch adds what has landed in device memory, so only what NCCL brings.
+Limits Group::limits() const {
+  Limits limits;
+  limits.switch_sum = switch_adds() && (multicast_ == MulticastMode::emulated ||
+                                        settings_.text("tide_rail") == "nccl");
+  return limits;
+}
+
 Collective Group::plan_gather() const {
   const Topology& t = context_->topology();
   Types types;
@@ -146,7 +162,7 @@ Collective Group::plan_gather() const {
     bytes.push_back(static_cast<uint8_t>(bytes_of(p.full)));
   }
   auto plans = std::make_shared<Plans>(Plans{Layout(t, rows_, std::move(bytes))});
-  Limits limits;
+  Limits limits = this->limits();
   plans->direct = plan_allgather(t, plans->layout, limits, options_, context_->rank());
   limits.peer_stores = limits.peer_loads = false;
   plans->has_staged = staged_foreign_;
@@ -200,16 +216,20 @@ void Group::plan_reduces() {
   }
   for (const auto& plans : distinct)
     reduce_min_ = std::max(reduce_min_, reduce_scatter_workspace_min(t, plans->layout, plans->raw,
-                                                                     Limits{}, options_));
+                                                                     limits(), options_));
   if (options_.workspace_bytes && options_.workspace_bytes < reduce_min_)
     throw Error(
         Kind::arg,
         "tide_workspace_bytes = {} is too small for this list; the smallest that works is {}",
         settings_.bytes("tide_workspace_bytes"), reduce_min_ * slot_count);
   for (const auto& plans : distinct) {
-    Limits limits;
+    Limits limits = this->limits();
     plans->direct =
         plan_reduce_scatter(t, plans->layout, plans->raw, limits, options_, context_->rank());
+    const auto& sums = plans->direct.lanes[static_cast<size_t>(Lane::sum)];
+    plans->switched = std::any_of(sums.begin(), sums.end(), [](const Op& op) {
+      return std::holds_alternative<SwitchSum>(op);
+    });
     limits.peer_stores = limits.peer_loads = false;
     // A bound is for everything: where only foreign device memory would be staged, it is not.
     plans->has_staged = staged_foreign_ && (stages_host_memory_ || !options_.workspace_bytes);

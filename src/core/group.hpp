@@ -34,6 +34,7 @@ struct Plans {  // of one packing
   bool raw = false;
   Plan direct = {}, staged = {};  // staged: foreign memory is only reached through the workspace
   bool has_staged = false;
+  bool switched = false;  // some SwitchSum is in them
 };
 struct Collective {  // one collective of a group, for one set of element types
   Types types;
@@ -93,6 +94,10 @@ class Group : public std::enable_shared_from_this<Group> {
   Rail* rail() const { return rail_; }                // null on one node
   Rail* device_rail() const { return device_rail_; }  // null: rail() carries device memory, too
   const std::string& why_no_device_rail() const { return why_no_device_rail_; }
+  MulticastMode multicast() const { return multicast_; }
+  // Sums may be a switch's, in an order of its own.
+  bool switch_adds() const { return multicast_ != MulticastMode::off && !options_.rank_order; }
+  const std::string& why_no_multicast() const { return why_no_multicast_; }
   const std::string& why_not_better_rail() const { return why_not_better_rail_; }
   const std::shared_ptr<Outcome>& blocking_outcome() const { return blocking_outcome_; }
 
@@ -100,6 +105,7 @@ class Group : public std::enable_shared_from_this<Group> {
   Group();
   void cut_rows(const int64_t* first_row);
   void plan_all();
+  Limits limits() const;
   Collective plan_gather() const;
   Plans reduce_packing(const Types& types) const;
   void plan_reduces();
@@ -109,7 +115,8 @@ class Group : public std::enable_shared_from_this<Group> {
   std::shared_ptr<const Rows> rows_;
   Settings settings_;
   Rail *rail_ = nullptr, *device_rail_ = nullptr;
-  std::string why_not_better_rail_, why_no_device_rail_;
+  std::string why_not_better_rail_, why_no_device_rail_, why_no_multicast_;
+  MulticastMode multicast_ = MulticastMode::off;
   Options options_;
   uint64_t number_ = 0;
   bool checks_ = false;

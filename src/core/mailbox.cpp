@@ -120,8 +120,9 @@ struct Mailbox::Exchange {
     for (size_t k = 1; k < members.size(); ++k) {  // not all to the same one first
       const size_t to = (static_cast<size_t>(me) + k) % members.size();
       if (!unsent[to]) continue;
-      const LetterHead head{LetterHead::kVersion, static_cast<uint32_t>(me), ticket, mine->id(),
-                            mine->bytes(),        mine->on_device(),         0};
+      const LetterHead head{
+          LetterHead::kVersion, static_cast<uint32_t>(me),      ticket, mine->id(),
+          mine->bytes(),        mine->device_descriptor() >= 0, 0};
       const int code = send_letter(state.socket, members[to], head, mine->descriptor(),
                                    mine->device_descriptor());
       if (code == 0) unsent[to] = false;

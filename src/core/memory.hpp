@@ -28,6 +28,11 @@ class Segment {
   static std::shared_ptr<Segment> create(size_t bytes);
   // Device memory, zeroed.  A page of host memory that goes with it is its header.
   static std::shared_ptr<Segment> create_on(int device, size_t bytes);
+#if TIDE_HAVE_MULTICAST
+  // A page that brings a multicast object to the node's ranks.  It has no base.
+  static std::shared_ptr<Segment> create_multicast(int device, size_t bytes, size_t devices);
+  gpu::MulticastObject& multicast() const { return *multicast_; }
+#endif
   // Maps what a peer sent; takes the descriptors over, also when it throws: Error{peer} where the
   // file is not what was announced, Error{no_mem} where the mapping fails.  device_fd: of device
   // memory, mapped for `device`; -1: none.
@@ -40,7 +45,8 @@ class Segment {
   void* base() const { return base_; }  // page aligned
   bool on_device() const { return device_memory_ != nullptr; }
   int device() const { return device_; }  // for whose use it is mapped; -1: host memory
-  int device_descriptor() const { return device_memory_ ? device_memory_->descriptor() : -1; }
+  const gpu::Memory& device_memory() const { return *device_memory_; }
+  int device_descriptor() const;
   size_t bytes() const { return bytes_; }
   int descriptor() const { return fd_; }  // -1 once closed
   void close_descriptor();
@@ -65,6 +71,9 @@ class Segment {
   pid_t creator_ = 0;
   bool keep_descriptor_ = false;
   std::unique_ptr<gpu::Memory> device_memory_;
+#if TIDE_HAVE_MULTICAST
+  std::unique_ptr<gpu::MulticastObject> multicast_;
+#endif
   int device_ = -1;
 };
 

@@ -179,11 +179,18 @@ bool Process::reaches(SegmentId id, const std::vector<uint64_t>& members, bool& 
                      [&](uint64_t m) { return std::binary_search(known.begin(), known.end(), m); });
 }
 
+std::shared_ptr<const Multicast> Process::multicast_of(SegmentId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = kinds_.find(id);
+  return at == kinds_.end() ? nullptr : at->second.multicast;
+}
+
 void Process::at_finalize() {
   std::vector<std::weak_ptr<Context>> all;
   {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
+    for (auto& [id, kind] : kinds_) kind.multicast.reset();
   }
   // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two
   // threads must not be in it.

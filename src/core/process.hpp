@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/multicast.hpp"
 #include "core/error.hpp"
 #include "core/machine_read.hpp"
 #include "core/memory.hpp"
@@ -29,6 +30,7 @@ class Progress;
 struct MemoryKind {               // of a segment that MPIX_Tide_alloc handed out here
   std::vector<uint64_t> members;  // numbers of the processes that map it, sorted
   bool shared = false;            // tide_share = node
+  std::shared_ptr<const Multicast> multicast = {};  // null: no such address
 };
 
 class UcxWorker;
@@ -61,6 +63,7 @@ class Process {
   void forget(SegmentId id);
   // Do all of these processes map it?  shared: it is node-shared memory.
   bool reaches(SegmentId id, const std::vector<uint64_t>& members, bool& shared) const;
+  std::shared_ptr<const Multicast> multicast_of(SegmentId id) const;
   std::vector<std::shared_ptr<Context>> contexts() const;  // that live
   // The last wait of a user of this process, for questions of peers on other communicators.
   void waits(const Context* context, const Where& where);

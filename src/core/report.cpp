@@ -20,6 +20,20 @@ using Json = nlohmann::ordered_json;
 // Names and variables may hold any bytes; JSON is UTF-8.
 std::string text(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
 
+// Of tide_multicast, in plain words where it is not off.
+Json multicast(const Group& group) {
+  Json j{{"asked", group.settings().text("tide_multicast")}};
+  const MulticastMode mode = group.multicast();
+  j["state"] = mode == MulticastMode::nvlink     ? "on"
+               : mode == MulticastMode::emulated ? "emulated"
+                                                 : "off";
+  if (j["asked"] != "off")
+    j["note"] =
+        "multicast and switch sums of this version have not run on hardware; emulate carries out "
+        "their addressing and order without a switch";
+  return j;
+}
+
 Json collective(Group& group, const Collective& c, bool reduce) {
   const Context& context = group.context();
   const Topology& t = context.topology();
@@ -43,6 +57,7 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   else if (group.device_rail() && !own)
     j["why_not_better"].push_back("rail of device memory: nccl was given up: " +
                                   context.why_no_nccl());
+  if (!group.why_no_multicast().empty()) j["why_not_better"].push_back(group.why_no_multicast());
   if (path == "host-cma" || staged)
     j["why_not_better"].push_back(
         "memory that MPIX_Tide_alloc did not give is reached by cross-memory copies or staging");
@@ -61,7 +76,7 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   // At the most at once: sums, and landings between ranks that share a device, are kernels.
   const char* blocks = reduce ? "tide_sum_ctas" : "tide_landing_ctas";
   j["sm_blocks"] = device ? group.settings().bytes(blocks) : 0;
-  j["reproducible"] = true;
+  j["reproducible"] = !reduce || !group.switch_adds();
   j["inputs_free_after"] = t.nodes() == 1                                    ? "call"
                            : plan.inputs == std::array<size_t, lane_count>{} ? "call"
                                                                              : "read phase";
@@ -92,6 +107,7 @@ std::string report_text(Group& group) {
                    {"rails", t.rails()}};
   j["remote_memory"] = context.remote_memory();
   j["isa"] = name(isa());
+  j["multicast"] = multicast(group);
   j["allgather"] = collective(group, group.gather(), false);
   const Collective* reduce = nullptr;
   for (int out : {0, static_cast<int>(MPIX_TIDE_FP32), static_cast<int>(MPIX_TIDE_FP64)})
@@ -118,6 +134,11 @@ std::string config_text() {
   j["rails"].push_back("nccl");
 #endif
   j["isa"] = name(isa());
+#if TIDE_HAVE_MULTICAST
+  j["multicast"] = "built, and not run on hardware";
+#else
+  j["multicast"] = "not built";
+#endif
   j["hwloc"] = has_hwloc();
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;

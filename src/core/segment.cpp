@@ -30,6 +30,7 @@ struct SegmentHeader {
   uint64_t bytes;
   uint64_t device_bytes;  // 0: the bytes follow this page
   std::atomic<uint32_t> freed;
+  uint32_t multicast = 0;  // 1: of those bytes of device memory it is a multicast object
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "shared between processes");
 
@@ -86,6 +87,27 @@ std::shared_ptr<Segment> Segment::create_on(int device, size_t bytes) {
   return segment;
 }
 
+#if TIDE_HAVE_MULTICAST
+std::shared_ptr<Segment> Segment::create_multicast(int device, size_t bytes, size_t devices) {
+  std::shared_ptr<Segment> segment = create(0);
+  segment->bytes_ = bytes;
+  segment->multicast_ = gpu::MulticastObject::create(device, bytes, devices);
+  segment->device_ = device;
+  segment->base_ = nullptr;
+  auto* header = static_cast<SegmentHeader*>(segment->map_);
+  header->bytes = header->device_bytes = bytes;
+  header->multicast = 1;
+  return segment;
+}
+#endif
+
+int Segment::device_descriptor() const {
+#if TIDE_HAVE_MULTICAST
+  if (multicast_) return multicast_->descriptor();
+#endif
+  return device_memory_ ? device_memory_->descriptor() : -1;
+}
+
 std::shared_ptr<Segment> Segment::attach(SegmentId id, size_t bytes, int fd, int device_fd,
                                          int device) {
   struct Closing {
@@ -110,6 +132,15 @@ std::shared_ptr<Segment> Segment::attach(SegmentId id, size_t bytes, int fd, int
   if ((device_bytes != 0) != (device_fd >= 0) || device_bytes > INT64_MAX / 2 ||
       (device_bytes != 0 && device_bytes < bytes))
     throw Error(Kind::peer, "a peer's device memory {:016x} is not what its header says", id);
+#if TIDE_HAVE_MULTICAST
+  if (device_fd >= 0 && header->multicast) {
+    segment->multicast_ =
+        gpu::MulticastObject::attach(device, device_bytes, std::exchange(closing.fd, -1));
+    segment->device_ = device;
+    segment->base_ = nullptr;
+    return segment;
+  }
+#endif
   if (device_fd >= 0) {
     segment->device_memory_ =
         gpu::Memory::attach(device, device_bytes, std::exchange(closing.fd, -1));
@@ -140,6 +171,9 @@ void Segment::close_descriptor() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
   if (device_memory_) device_memory_->close_descriptor();
+#if TIDE_HAVE_MULTICAST
+  if (multicast_) multicast_->close_descriptor();
+#endif
 }
 
 void Segment::mark_freed() {

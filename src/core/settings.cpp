@@ -28,7 +28,10 @@ const std::vector<Setting>& all_settings() {
        "kind of memory that alloc gives when mpi_memory_alloc_kinds is absent", S::alloc, true},
       {"tide_share", "none", "none|node", "alloc: all ranks of a node get the same pages", S::alloc,
        true},
-      {"tide_multicast", "off", "off|auto|on|emulate", "NVSwitch multicast", S::group, true},
+      {"tide_multicast", "off", "off|auto|on|emulate",
+       "copies and sums by NVSwitch, which have not run on hardware; on insists; emulate: without "
+       "one, for tests",
+       S::group, true},
       {"tide_order", "node", "node|rank",
        "order of additions: node partials, or plain rank order on any map", S::group, true},
       {"tide_foreign", "auto", "auto|cma|staged",
@@ -131,7 +134,7 @@ static void check_value(const Setting& s, const std::string& value) {
     good = ("|" + values + "|").find("|" + value + "|") != std::string::npos && !value.empty() &&
            value.find('|') == std::string::npos;
   if (!good) throw Error(Kind::arg, "{}: '{}' is not a value; use {}", s.name, value, values);
-  const auto refuse = [&](const char* instead) {
+  [[maybe_unused]] const auto refuse = [&](const char* instead) {
     throw Error(Kind::unsupported, "{} = {} is not in this version; use {}", s.name, value,
                 instead);
   };
@@ -146,7 +149,12 @@ static void check_value(const Setting& s, const std::string& value) {
     throw Error(Kind::unsupported,
                 "tide_memory = cuda: this Tide was built without CUDA; configure it with "
                 "-DTIDE_WITH_CUDA=ON, or use auto or system");
-  if (name == "tide_multicast" && value != "off" && value != "auto") refuse("off or auto");
+#if !TIDE_HAVE_MULTICAST
+  if (name == "tide_multicast" && value == "on")
+    throw Error(Kind::unsupported,
+                "tide_multicast = on: this Tide was built without it; configure it with "
+                "-DTIDE_WITH_CUDA=ON -DTIDE_WITH_MULTICAST=ON, or use off, auto or emulate");
+#endif
   if (name == "tide_rail_devices") parse_rail_devices(value);
   if (name == "TIDE_HWLOC_XML" && !value.empty() && !has_hwloc())
     throw Error(

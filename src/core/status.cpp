@@ -104,6 +104,9 @@ static const char* words(Fault fault) {
       return "device memory and host memory come together in this call{of}; pass one kind of "
              "memory, "
              "for inputs and outputs, on all ranks";
+    case Fault::multicast_of_host:
+      return "passed host memory, of which tide_multicast=on can make no multicast address; pass "
+             "device memory, or use auto, off or emulate";
     case Fault::other_device:
       return "memory{of} lies on another device than the communicator's first one; use one device "
              "per "

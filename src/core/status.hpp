@@ -59,7 +59,8 @@ enum class Fault : int16_t {
   replica_null,
   replica_unaligned,
   told,
-  another_way
+  another_way,
+  multicast_of_host
 };
 
 struct Status {

@@ -100,8 +100,9 @@ enum class Order : uint8_t {
   nodes,  // rows are ranks, node-major; (sum over node 0) + (sum over node 1) + ...
   ranks   // rows are ranks, node-major in memory; added in communicator rank order
 };
-// dst = [base +] rows added in order.  rows == every_local: row h is src in local rank h's memory;
-// else row h starts at src.offset + h * src.pitch.  Into Buffer::shard it is the last sum: average,
+// dst = [base +] rows added in order.  rows == every_local: row h is src in local rank h's memory,
+// and where Limits::switch_sum says so a backend may leave these to a switch; else row h starts at
+// src.offset + h * src.pitch.  Into Buffer::shard it is the last sum: average,
 // scale, accumulate and the output type apply.
 struct Sum {
   Region dst;

@@ -53,5 +53,31 @@ TEST(Device, HostAndDeviceMemoryDoNotMix) {
   TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, host));
 }
 
+// Copies to the node, rounded ones and others, and sums through emulated addresses.
+TEST(Device, EmulatedMulticast) {
+  Info info{{"tide_multicast", "emulate"}};
+  const MPIX_Tide_param big = param(64, 513, MPIX_TIDE_FP32);
+  List list(world(),
+            {big, param(64, 333, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))}, info);
+  Info kind{{"mpi_memory_alloc_kinds", "cuda:device"}};
+  void *shards[2], *params[2], *grads[2], *sums[2];
+  void* base[4];
+  const int what[] = {MPIX_TIDE_SHARD, MPIX_TIDE_FULL, MPIX_TIDE_GRAD, MPIX_TIDE_SHARD};
+  void** const lists[] = {shards, params, grads, sums};
+  for (int i = 0; i < 4; i++)
+    TIDE_OK(MPIX_Tide_group_alloc(list.group(), what[i], 0, kind, lists[i], &base[i]));
+  TIDE_OK(MPIX_Tide_allgather(MPIX_TIDE_INPUTS(shards), params, list.group()));
+  TIDE_OK(
+      MPIX_Tide_reduce_scatter(MPIX_TIDE_INPUTS(grads), sums, 0, MPIX_TIDE_SUM, 1.0, list.group()));
+  std::string report(1 << 14, '\0');
+  TIDE_OK(MPIX_Tide_group_report(list.group(), report.data(), report.size(), nullptr));
+  const bool several = world().members[static_cast<size_t>(world().my_node())].size() > 1;
+  const size_t gathered = report.find("\"path\": \"cuda-multicast\"");
+  EXPECT_EQ(several, gathered != std::string::npos) << report;
+  EXPECT_EQ(several, report.find("\"path\": \"cuda-multicast\"", gathered + 1) < report.size())
+      << report;
+  for (void* memory : base) TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, memory));
+}
+
 }  // namespace
 }  // namespace tide_test

@@ -127,6 +127,13 @@ TEST(CreateErrors, InfoKeys) {
   check_allgather(list);
 }
 
+TEST(CreateErrors, MulticastThatCannotBe) {
+  Info info{{"tide_multicast", "on"}};
+  expect_failure_on_all(world(), create(param(5, 3), info), {unsupported},
+                        {"tide_multicast = on", "MULTICAST"});  // of the build, or the permission
+  expect_usable(world());
+}
+
 TEST(CreateErrors, KeyThatIsAVariable) {
   Info info{{"tide_log", "debug"}};
   expect_failure_on_all(world(), create(param(5, 3), info), {arg},

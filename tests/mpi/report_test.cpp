@@ -106,6 +106,45 @@ TEST(Report, RailBytesAreTheLeastThereCanBe) {
   }
 }
 
+// Memory of Tide's lies at one offset on all ranks; one parameter's pieces begin at odd bytes.
+TEST(Report, EmulatedMulticast) {
+  const bool several = world().members[static_cast<size_t>(world().my_node())].size() > 1;
+  for (const char* order : {"node", "rank"}) {
+    Info info{{"tide_multicast", "emulate"}, {"tide_order", order}};
+    List list(world(), {param(64, 513, MPIX_TIDE_FP32), param(9, 5, MPIX_TIDE_FP32)}, info);
+    check_allgather(list);
+    check_allgather(list, {.in_place = InPlace::mixed, .shift_bytes = 4, .salt = 1});
+    check_reduce_scatter(list);
+    const auto report = report_of(list);
+    EXPECT_EQ("emulated", report["multicast"]["state"]) << report.dump();
+    EXPECT_NE(std::string::npos, report["multicast"]["note"].dump().find("not run on hardware"));
+    EXPECT_EQ(several ? "host-multicast" : "host-direct", report["allgather"]["path"]);
+    EXPECT_EQ(true, report["allgather"]["reproducible"]);
+    const bool in_order = std::string(order) == "rank";
+    EXPECT_EQ(several && !in_order ? "host-multicast" : "host-direct",
+              report["reduce_scatter"]["path"]);
+    EXPECT_EQ(in_order, report["reduce_scatter"]["reproducible"]);
+  }
+  Info info{{"tide_multicast", "emulate"}};  // memory that has no such address
+  List list(world(), {param(64, 513)}, info);
+  check_allgather(list, {.shards = Memory::foreign, .params = Memory::foreign});
+  EXPECT_EQ(std::string::npos, report_of(list)["allgather"]["path"].dump().find("multicast"));
+}
+
+TEST(Report, MulticastOffSaysNothing) {
+  List list(world(), {param(9, 5)});
+  const auto multicast = report_of(list)["multicast"];
+  EXPECT_EQ("off", multicast["state"]) << multicast.dump();
+  EXPECT_FALSE(multicast.contains("note")) << multicast.dump();
+  Info info{{"tide_multicast", "auto"}};
+  List asking(world(), {param(9, 5)}, info);
+  const auto report = report_of(asking);
+  EXPECT_EQ("off", report["multicast"]["state"]) << report.dump();
+  EXPECT_NE(std::string::npos,
+            report["allgather"]["why_not_better"].dump().find("multicast: rank 0: "))
+      << report.dump();
+}
+
 TEST(Report, SizeIsRespected) {
   List list(world(), {param(9, 5)});
   size_t needed = 0, again = 0;

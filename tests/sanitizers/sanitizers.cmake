@@ -15,7 +15,7 @@ else()
   # Not those that count memory or take it away (an address sanitizer has its own), and not the test of the test main.
   set(TIDE_SANITIZED_PROGRAMS allgather reduce_scatter cases group mismatch errors memory communicators report progress threads
     interpose unsupported finalize c request request_lifetime nonblocking overlap inputs progress_thread request_threads check
-    timeout timeout_setup request_finalize killed_rank forged stranger fork cxx device nccl stream stream_graph stream_timeout stream_pipeline
+    timeout timeout_setup request_finalize killed_rank forged stranger fork cxx device multicast nccl stream stream_graph stream_timeout stream_pipeline
     pipeline replica_sum norm root checkpoint)
   set(TIDE_SANITIZED_RUNS 2:one 4:block2)
   # gcc 12's runtime guesses where glibc 2.36 keeps the thread-local variables of libraries that were opened late; where it guesses

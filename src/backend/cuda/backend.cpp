@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-
 namespace tide {
 
 // Of a group and collective: eight sets of addresses, each with both slots of the workspace, so
@@ -43,6 +41,8 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
         lowered[i] = gpu::lower(work, me, *c, device_, stream(lane));
       else if (const auto* s = std::get_if<Sum>(&ops[i]))
         lowered[i] = gpu::lower(work, *s, stream(lane));
+      else if (const auto* w = std::get_if<SwitchSum>(&ops[i]))
+        lowered[i] = gpu::lower(work, as_sum(*w), stream(lane));
       made->kernels_land |= lowered[i].landing != nullptr || !lowered[i].roundings.empty();
     }
   }
@@ -84,9 +84,7 @@ void CudaBackend::before_entry(Work& work) {
   copy_.drain();
 }
 
-void CudaBackend::carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
-  if (std::holds_alternative<SwitchSum>(op))
-    throw Error(Kind::intern, "a switch sum in a plan without one");
+void CudaBackend::carry_out(Work& work, Lane lane, const Op&, Cursor& cursor, size_t& budget) {
   const gpu::Use use(device_);
   const gpu::Binding& bound = binding(work);
   run(work, bound.lanes[static_cast<size_t>(lane)][cursor.op], stream(lane));

@@ -7,11 +7,9 @@
 #include "backend/cuda/gpu.hpp"
 
 namespace tide::gpu {
-namespace {
 
 // The version whose signature cuda.h of 12.4 and later declares under the plain name.
-template <class Function>
-void find(Function& function, const char* name, unsigned version) {
+void* driver_entry(const char* name, unsigned version) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result;
 #if CUDART_VERSION >= 12050
@@ -25,7 +23,14 @@ void find(Function& function, const char* name, unsigned version) {
         Kind::unsupported,
         "the CUDA driver has no {} of version {}; Tide needs a driver of CUDA 12.4 or later", name,
         version);
-  function = reinterpret_cast<Function>(found);
+  return found;
+}
+
+namespace {
+
+template <class Function>
+void find(Function& function, const char* name, unsigned version) {
+  function = reinterpret_cast<Function>(driver_entry(name, version));
 }
 
 Driver load() {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The CUDA driver's functions, found at run time by name and version, so that one build of Tide
-// also runs where there is no driver.  No multicast function is among them.
+// also runs where there is no driver.  No multicast function is among them: those are in
+// multicast.cpp, which few builds have.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -26,6 +27,8 @@ struct Driver {
   decltype(&cuModuleGetLoadingMode) module_loading_mode;
   decltype(&cuGetErrorString) error_string;
 };
+// Error{unsupported}
+void* driver_entry(const char* name, unsigned version);
 const Driver& driver();  // Error{unsupported} where there is none, or too old a one
 
 // Throws what a runtime, or driver, call brought: no_mem or device.

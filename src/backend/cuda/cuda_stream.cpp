@@ -57,7 +57,7 @@ class Program {
   const T* at(size_t offset) const {
     return reinterpret_cast<const T*>(static_cast<const char*>(at_) + offset);
   }
-  bool sums = false;
+  bool sums = false, switched = false;
   size_t tiles = 0;
   LandingProgram landing{};
   SumProgram sum{};
@@ -158,6 +158,9 @@ Stream::Stream(int device) : state_(std::make_unique<State>()) {
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
   check(cudaEventCreateWithFlags(&s.passed, cudaEventDisableTiming), "cudaEventCreate");
   s.bulk_loads = load_kernels();
+#if TIDE_HAVE_MULTICAST
+  load_switch_kernels();
+#endif
 }
 
 Stream::~Stream() {
@@ -279,6 +282,14 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   return program;
 }
 
+#if TIDE_HAVE_MULTICAST
+std::shared_ptr<Program> Stream::switch_summing(const std::vector<Summing>& pieces) {
+  auto program = summing(pieces, {1});
+  program->switched = true;
+  return program;
+}
+#endif
+
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas) {
   const DuringCapture during;
   if (const cudaGraphExec_t graph = program.launch)
@@ -290,6 +301,12 @@ void Stream::run(const Program& program, const Arithmetic& arithmetic, int ctas)
   const size_t wave = static_cast<size_t>(ctas);
   for (size_t first = 0; first < program.tiles; first += wave) {
     const int count = static_cast<int>(std::min(wave, program.tiles - first));
+#if TIDE_HAVE_MULTICAST
+    if (program.switched) {
+      launch_switched(state_->stream, program.sum, arithmetic, first, count);
+      continue;
+    }
+#endif
     if (program.sums)
       launch(state_->stream, program.sum, arithmetic, first, count);
     else

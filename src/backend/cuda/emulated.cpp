@@ -215,6 +215,24 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   return program;
 }
 
+#if TIDE_HAVE_MULTICAST
+std::shared_ptr<Program> Stream::switch_summing(const std::vector<Summing>& pieces) {
+  return summing(pieces, {1});
+}
+#endif
+
+static void carry_out(const CopyCall& c) {
+  reach(c.src, c.bytes);
+#if TIDE_HAVE_MULTICAST
+  if (const auto all = behind_switch(c.dst, c.bytes); !all.empty()) {
+    for (char* dst : all) std::memmove(dst, c.src, c.bytes);
+    return;
+  }
+#endif
+  reach(c.dst, c.bytes);
+  std::memmove(c.dst, c.src, c.bytes);
+}
+
 static void carry_out(const Landing& l) {
   reach(l.src, l.elems * bytes_of(l.from));
   for (void* dst : l.dst) {
@@ -225,6 +243,14 @@ static void carry_out(const Landing& l) {
 
 static void carry_out(const Summing& s, const std::vector<int>& groups,
                       const Arithmetic& arithmetic) {
+#if TIDE_HAVE_MULTICAST
+  if (s.rows.size() == 1 && s.rows[0])
+    if (const auto all = behind_switch(s.rows[0], s.elems * bytes_of(s.in)); !all.empty()) {
+      Summing apart = s;
+      apart.rows.assign(all.begin(), all.end());
+      return carry_out(apart, {static_cast<int>(all.size())}, arithmetic);
+    }
+#endif
   std::vector<char> zeros;  // rows of -0
   std::vector<const void*> rows = s.rows;
   for (const void*& row : rows) {
@@ -249,11 +275,7 @@ static void carry_out(const Summing& s, const std::vector<int>& groups,
 void Stream::run(const Program& program, const Arithmetic& arithmetic, int) {
   const Program* p = &program;
   state_->queue.push_back({state_->marks + 1, [=] {
-                             for (const CopyCall& c : p->copies) {
-                               reach(c.dst, c.bytes);
-                               reach(c.src, c.bytes);
-                               std::memmove(c.dst, c.src, c.bytes);
-                             }
+                             for (const CopyCall& c : p->copies) carry_out(c);
                              for (const Landing& l : p->landings) carry_out(l);
                              for (const Summing& s : p->sums) carry_out(s, p->groups, arithmetic);
                              return true;

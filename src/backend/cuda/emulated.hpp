@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a test hands to an emulated device as the user's stream, and a graph that it captures.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -23,5 +24,11 @@ struct EmulatedStream {  // runs what it is given, one after the other, on a thr
 struct EmulatedQueue {
   std::function<void(std::function<bool()>)> submit;
 };
+
+#if TIDE_HAVE_MULTICAST
+// What a switch reaches behind an address of a multicast object; empty: it is none.  Error{device}
+// where these bytes are not what hardware takes.
+std::vector<char*> behind_switch(const void* at, size_t bytes);
+#endif
 
 }  // namespace tide::gpu

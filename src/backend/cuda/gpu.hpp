@@ -6,6 +6,7 @@
 //   emulated.cpp            host memory, and streams that run late: everything above this line in
 //                           tests without a GPU
 //   none.cpp                no device at all
+// With TIDE_WITH_MULTICAST: multicast.cpp and switch_sum.cu, or emulated_multicast.cpp.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "backend/host/kernels.hpp"
+#include "backend/multicast.hpp"
 
 namespace tide::gpu {
 
@@ -57,6 +59,7 @@ class Memory {
   size_t mapped_bytes() const { return mapped_bytes_; }  // rounded up to the device's granularity
   int descriptor() const { return fd_; }
   void close_descriptor();
+  uint64_t handle() const { return handle_; }  // of the driver
 
  private:
   Memory() = default;
@@ -65,6 +68,39 @@ class Memory {
   [[maybe_unused]] uint64_t handle_ = 0;
   [[maybe_unused]] int fd_ = -1, device_ = 0;
 };
+
+#if TIDE_HAVE_MULTICAST
+bool multicast_supported(int device);  // its attribute
+// What an object for so many devices has to be as long as, so that its memory fits.
+size_t multicast_bytes(int device, size_t bytes, size_t devices);
+
+// An object of NVLink multicast that a descriptor carries to the other ranks of a node.  In this
+// order, each step by all of them before any takes the next: add_device, bind, map.
+class MulticastObject {
+ public:
+  static std::unique_ptr<MulticastObject> create(int device, size_t bytes, size_t devices);
+  // Takes the descriptor over.
+  static std::unique_ptr<MulticastObject> attach(int device, size_t bytes, int fd);
+  ~MulticastObject();
+  MulticastObject(const MulticastObject&) = delete;
+  MulticastObject& operator=(const MulticastObject&) = delete;
+  void add_device(int device);
+  void bind(const Memory& memory, size_t bytes);  // from the start of both
+  // members: where the ranks' memory is mapped here; for emulated devices, which are their own
+  // switch
+  void map(const std::vector<char*>& members);
+  void* address() const { return address_; }
+  int descriptor() const { return fd_; }
+  void close_descriptor();
+
+ private:
+  MulticastObject() = default;
+  void* address_ = nullptr;
+  uint64_t handle_ = 0;
+  size_t bytes_ = 0, bound_bytes_ = 0;
+  int fd_ = -1, device_ = 0;
+};
+#endif
 
 // Host memory that every device reads and writes at its host address, as long as this lives.
 // Error{unsupported} where it cannot.
@@ -75,6 +111,7 @@ struct CopyCall {
   void* dst;
   const void* src;
   size_t bytes;
+  const Multicast* through = nullptr;  // of lower.cpp: dst is one of its addresses
 };
 // Elements of one piece of a parameter to several places, rounded where the types differ.
 struct Landing {
@@ -82,7 +119,8 @@ struct Landing {
   size_t elems;
   Dtype from, to;
   std::vector<void*> dst;
-  size_t near = 0;  // of lower.cpp: so many of dst are the kernel's
+  size_t near = 0;                     // of lower.cpp: so many of dst are the kernel's
+  const Multicast* through = nullptr;  // of lower.cpp: of the last of dst
 };
 // One piece of a sum: rows (null: -0), added in groups as SumRows says.
 struct Summing {
@@ -110,6 +148,10 @@ class Stream {
   std::shared_ptr<Program> landing(const std::vector<Landing>& pieces);
   std::shared_ptr<Program> summing(const std::vector<Summing>& pieces,
                                    const std::vector<int>& groups);
+#if TIDE_HAVE_MULTICAST
+  // The one row of a piece is a multicast address of 16 bytes, and so is its length a multiple.
+  std::shared_ptr<Program> switch_summing(const std::vector<Summing>& pieces);
+#endif
   // In launches of at most `ctas` thread blocks, each of which lives for one tile.
   void run(const Program& program, const Arithmetic& arithmetic, int ctas);
   uint64_t mark();             // everything issued so far

@@ -2,101 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiled with -fmad=false: element by element the operations are those of the host's loops
 // (backend/host/kernel_loops.hpp), in the same order, so the bits are equal.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "backend/cuda/bulk.cuh"
+#include "backend/cuda/elements.cuh"
 #include "backend/cuda/kernels.hpp"
 
 namespace tide::gpu {
 namespace {
 
 constexpr int threads = 512;
-
-template <class T>
-struct alignas(16) Vector {
-  static constexpr int size = 16 / sizeof(T);
-  T value[size];
-};
-
-// An element at any address: pieces stand one after another in the workspace, whatever their types.
-template <class T>
-__device__ T get(const void* at) {
-  if (reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0) return *static_cast<const T*>(at);
-  T value;
-  for (int i = 0; i < int(sizeof(T)); i++)
-    reinterpret_cast<unsigned char*>(&value)[i] = static_cast<const unsigned char*>(at)[i];
-  return value;
-}
-template <class T>
-__device__ void put(void* at, T value) {
-  if (reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0) {
-    *static_cast<T*>(at) = value;
-    return;
-  }
-  for (int i = 0; i < int(sizeof(T)); i++)
-    static_cast<unsigned char*>(at)[i] = reinterpret_cast<const unsigned char*>(&value)[i];
-}
-// n elements, in stores of 16 bytes where `wide` says that the address allows it.
-template <int n, class T>
-__device__ void put_all(T* at, const T (&value)[n], bool wide) {
-  constexpr int step = n * sizeof(T) < 16 ? n : 16 / int(sizeof(T));
-  struct alignas(step * sizeof(T)) Store {
-    T value[step];
-  };
-  if (n > 1 && wide) {
-#pragma unroll
-    for (int k = 0; k < n; k += step) {
-      Store store;
-#pragma unroll
-      for (int j = 0; j < step; j++) store.value[j] = value[(k + j) % n];
-      *reinterpret_cast<Store*>(at + k) = store;
-    }
-  } else {
-#pragma unroll
-    for (int k = 0; k < n; k++) put(at + k, value[k]);
-  }
-}
-
-template <class Acc>
-__device__ Acc wide(__nv_bfloat16 x) {
-  return static_cast<Acc>(__bfloat162float(x));
-}
-template <class Acc>
-__device__ Acc wide(__half x) {
-  return static_cast<Acc>(__half2float(x));
-}
-template <class Acc>
-__device__ Acc wide(float x) {
-  return x;
-}
-template <class Acc>
-__device__ Acc wide(double x) {
-  return static_cast<Acc>(x);
-}
-
-// One rounding, to nearest even.
-template <class To>
-struct Rounded;
-template <>
-struct Rounded<__nv_bfloat16> {
-  static __device__ __nv_bfloat16 of(float x) { return __float2bfloat16_rn(x); }
-  static __device__ __nv_bfloat16 of(double x) { return __double2bfloat16(x); }
-};
-template <>
-struct Rounded<__half> {
-  static __device__ __half of(float x) { return __float2half_rn(x); }
-  static __device__ __half of(double x) { return __double2half(x); }
-};
-template <>
-struct Rounded<float> {
-  static __device__ float of(float x) { return x; }
-  static __device__ float of(double x) { return __double2float_rn(x); }
-};
-template <>
-struct Rounded<double> {
-  static __device__ double of(double x) { return x; }
-};
 
 template <class Unit>
 __device__ void copy_units(const LandingPiece& piece, void* const* dst, uint64_t first,
@@ -221,8 +134,7 @@ struct Adder {
   const SumPiece& piece;
   const void* const* rows;
   const Arithmetic& arithmetic;
-  Acc divisor, inverse, factor;
-  bool exact_inverse;
+  Factors<Acc> factors;
 
   // Elements [at, at + n) and as many behind each multiple of `step` elements from there, `live`
   // times, at most `ahead`: a thread has that many loads of a row under way at once.
@@ -265,24 +177,7 @@ struct Adder {
 
   template <int n>
   __device__ void finish(uint64_t at, Acc (&total)[n]) const {
-    if (!piece.final) return put_all<n>(static_cast<Acc*>(piece.dst) + at, total, piece.wide);
-    auto* to = static_cast<Out*>(piece.dst) + at;
-    Out out[n];
-    if (arithmetic.average && exact_inverse)  // the same bits, and no division
-#pragma unroll
-      for (int k = 0; k < n; k++) total[k] = total[k] * inverse;
-    else if (arithmetic.average)
-#pragma unroll
-      for (int k = 0; k < n; k++) total[k] = total[k] / divisor;
-    if (factor != Acc(1))
-#pragma unroll
-      for (int k = 0; k < n; k++) total[k] = total[k] * factor;
-    if (arithmetic.accumulate)
-#pragma unroll
-      for (int k = 0; k < n; k++) total[k] = wide<Acc>(get<Out>(to + k)) + total[k];
-#pragma unroll
-    for (int k = 0; k < n; k++) out[k] = Rounded<Out>::of(total[k]);
-    put_all<n>(to, out, piece.wide);
+    store_sum<Acc, Out, n>(piece, arithmetic, factors, at, total);
   }
 
   template <int n, int ahead>
@@ -410,14 +305,8 @@ __global__ void __launch_bounds__(threads)
     summing(SumProgram program, Arithmetic arithmetic, size_t first_tile) {
   const Tile tile = program.tiles[first_tile + blockIdx.x];
   const SumPiece piece = program.pieces[tile.piece];
-  const Adder<In, Acc, Out> adder{program,
-                                  piece,
-                                  program.rows + piece.first_row,
-                                  arithmetic,
-                                  static_cast<Acc>(arithmetic.ranks),
-                                  Acc(1) / static_cast<Acc>(arithmetic.ranks),
-                                  static_cast<Acc>(arithmetic.scale),
-                                  (arithmetic.ranks & (arithmetic.ranks - 1)) == 0};
+  const Adder<In, Acc, Out> adder{program, piece, program.rows + piece.first_row, arithmetic,
+                                  Factors<Acc>(arithmetic)};
   constexpr int n = Vector<In>::size;
   if (!piece.vectors) {
     const uint64_t first = tile.index * sum_tile_elems;

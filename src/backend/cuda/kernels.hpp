@@ -59,6 +59,12 @@ struct LandingProgram {
 void launch(cudaStream_t stream, const LandingProgram& program, size_t first, int count);
 void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
             size_t first, int count);
+#if TIDE_HAVE_MULTICAST
+// Of a program whose pieces have one row each, a multicast address.
+void launch_switched(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
+                     size_t first, int count);
+void load_switch_kernels();
+#endif
 int vector_elems(Dtype in);  // of a sum's rows
 // Now, not at the first launch, which might wait for running work.  True if the device in use has
 // what SumPiece::bulk needs.

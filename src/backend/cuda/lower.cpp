@@ -47,7 +47,8 @@ std::vector<Rounding> in_parts(const std::vector<Landing>& pieces, Stream& strea
   size_t room = part;
   const auto close = [&] {
     if (landings.empty()) return;
-    result.push_back({stream.landing(landings), copies.empty() ? nullptr : stream.copies(copies)});
+    result.push_back(
+        {stream.landing(landings), copies.empty() ? nullptr : stream.copies(carried(copies))});
     landings.clear();
     copies.clear();
     room = part;
@@ -62,7 +63,7 @@ std::vector<Rounding> in_parts(const std::vector<Landing>& pieces, Stream& strea
                    {}};
       for (void* to : piece.dst) here.dst.push_back(static_cast<char*>(to) + at * size);
       for (size_t d = piece.near; d < here.dst.size(); d++)
-        copies.push_back({here.dst[d], here.dst.front(), elems * size});
+        copies.push_back({here.dst[d], here.dst.front(), elems * size, piece.through});
       here.dst.resize(piece.near);
       landings.push_back(std::move(here));
       at += elems;
@@ -85,6 +86,11 @@ std::vector<const void*> addresses_of(const Work& work) {
     all.push_back(work.addresses.shard_out ? work.addresses.shard_out[p] : nullptr);
   }
   all.insert(all.end(), work.addresses.workspace.begin(), work.addresses.workspace.end());
+  for (const MulticastPlace& m : work.addresses.multicast)
+    all.push_back(m.of ? m.address() : nullptr);
+  const MulticastPlace& landing = work.addresses.workspace_multicast;
+  all.push_back(landing.of ? landing.address() : nullptr);
+  all.push_back(work.switch_adds ? &work.switch_adds : nullptr);
   all.push_back(work.in_place ? &work : nullptr);
   return all;
 }
@@ -118,6 +124,24 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
       src = offset(work.addresses.param[local][p], piece.elem * size);
     } else {
       src = workspace_at(work, op.src, op.interval, piece, size);
+    }
+    const MulticastPlace* multicast =
+        op.dst.rank == every_local ? work.addresses.multicast_of(piece.param) : nullptr;
+    if (multicast && src) {
+      char* to = multicast->address() + piece.elem * size;
+      if (multicast_cut(to, bytes).middle) {
+        if (from == full)
+          copies.push_back({to, src, bytes, multicast->of});
+        else
+          rounded.push_back({src,
+                             piece.elems,
+                             from,
+                             full,
+                             {offset(own, piece.elem * size), to},
+                             1,
+                             multicast->of});
+        return;
+      }
     }
     std::vector<void*> dst = places(work, op, piece, size);
     std::erase(dst, src);
@@ -162,6 +186,7 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
   else
     for (const Landing& l : small)
       copies.push_back({l.dst.front(), l.src, l.elems * bytes_of(l.to)});
+  copies = carried(copies);
   if (!copies.empty()) result.copies = stream.copies(copies);
   result.roundings = in_parts(rounded, stream);
   if (!landings.empty()) result.landing = stream.landing(landings);
@@ -186,7 +211,8 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream) {
     for (int n = 0; n < t.nodes(); n++) groups.push_back(t.size(n));
   else
     groups.push_back(rows);
-  std::vector<Summing> pieces;
+  Switched switched;
+  std::vector<Summing>& pieces = switched.pieces;
   work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
     const size_t p = static_cast<size_t>(piece.param);
     const Dtype acc = work.types->acc[p], in = raw ? work.types->param[p] : acc;
@@ -194,26 +220,32 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream) {
                 final};
     for (int h = 0; h < rows; h++) {
       const int k = op.order == Order::ranks ? t.position(h) : h;
-      sum.rows.push_back(
-          every ? offset(work.addresses.param[static_cast<size_t>(h)][p], piece.elem * bytes_of(in))
-                : workspace_at(work, op.src, op.interval, piece, bytes_of(in)) +
-                      static_cast<size_t>(k) * op.src.pitch);
+      sum.rows.push_back(every ? local_row(work, op, piece, bytes_of(in), h)
+                               : workspace_at(work, op.src, op.interval, piece, bytes_of(in)) +
+                                     static_cast<size_t>(k) * op.src.pitch);
     }
     if (op.base) sum.base = workspace_at(work, *op.base, op.interval, piece, bytes_of(acc));
     sum.dst = final ? static_cast<char*>(work.addresses.shard_out[p]) +
                           piece.shard_elem * bytes_of(sum.out)
                     : workspace_at(work, op.dst, op.interval, piece, bytes_of(acc));
-    pieces.push_back(std::move(sum));
+    cut_by_switch(work, op, piece, sum, switched);
   });
   Lowered result;
-  while (!pieces.empty()) {  // one program has one set of types
-    const auto like = [first = pieces.front()](const Summing& s) {
-      return s.in == first.in && s.acc == first.acc && s.out == first.out;
-    };
-    const auto rest = std::stable_partition(pieces.begin(), pieces.end(), like);
-    result.sums.push_back(stream.summing({pieces.begin(), rest}, groups));
-    pieces.erase(pieces.begin(), rest);
-  }
+  const auto programs = [&](std::vector<Summing>& pieces, auto&& make) {
+    while (!pieces.empty()) {  // one program has one set of types
+      const auto like = [first = pieces.front()](const Summing& s) {
+        return s.in == first.in && s.acc == first.acc && s.out == first.out;
+      };
+      const auto rest = std::stable_partition(pieces.begin(), pieces.end(), like);
+      result.sums.push_back(make({pieces.begin(), rest}));
+      pieces.erase(pieces.begin(), rest);
+    }
+  };
+  programs(pieces, [&](const std::vector<Summing>& s) { return stream.summing(s, groups); });
+#if TIDE_HAVE_MULTICAST
+  programs(switched.by_switch,
+           [&](const std::vector<Summing>& s) { return stream.switch_summing(s); });
+#endif
   return result;
 }
 

@@ -37,4 +37,16 @@ std::vector<const void*> addresses_of(const Work& work);
 Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream);
 Lowered lower(const Work& work, const Sum& op, Stream& stream);
 
+// --- lower_multicast.cpp ---
+// Copies as copy engines take them: to multicast addresses only what may go there, and none of the
+// emulated ones.
+std::vector<CopyCall> carried(const std::vector<CopyCall>& copies);
+// A piece of a sum over the local ranks: what a switch adds of it (rows: one address), and the
+// rest.
+struct Switched {
+  std::vector<Summing> pieces, by_switch;
+};
+void cut_by_switch(const Work& work, const Sum& op, const Piece& piece, const Summing& whole,
+                   Switched& into);
+
 }  // namespace tide::gpu

@@ -60,8 +60,8 @@ void HostBackend::carry_out(Work& work, Lane, const Op& op, Cursor& cursor, size
     slice(c->interval, [&](Interval v) { copy(work, *c, v); });
   else if (const auto* s = std::get_if<Sum>(&op))
     slice(s->interval, [&](Interval v) { sum(work, *s, v); });
-  else
-    throw Error(Kind::intern, "a switch sum in a host plan");
+  else if (const auto* w = std::get_if<SwitchSum>(&op))
+    slice(w->interval, [&](Interval v) { sum(work, as_sum(*w), v); });
 }
 
 // One operation, or a slice of it; false if it must wait.

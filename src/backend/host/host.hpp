@@ -34,6 +34,8 @@ class HostBackend : public Backend {  // the steps of a plan; how bytes move may
   bool put(Work& work, const Put& put);
   void copy(const Work& work, const Copy& op, Interval part);
   void sum(const Work& work, const Sum& op, Interval part);
+  void fan_out(const Work& work, const MulticastPlace& place, size_t offset, const void* src,
+               size_t bytes, bool stream);
 
   const Node& node_;
   std::vector<char> scratch_;  // rows of foreign memory, one block each
@@ -42,6 +44,16 @@ class HostBackend : public Backend {  // the steps of a plan; how bytes move may
 // Start of a buffer in a rank's workspace, and the size of the whole.
 size_t region_start(const Workspace& workspace, Buffer buffer);
 size_t workspace_bytes(const Workspace& workspace);
+// As a Sum of rows of the local ranks' memory.
+Sum as_sum(const SwitchSum& op);
+// Where row h of a Sum over every_local stands, if that is mapped.
+char* local_row(const Work& work, const Sum& op, const Piece& piece, size_t elem_bytes, int h);
+// The multicast address of all these rows, where a switch may add them; null: it may not.
+struct SwitchRows {
+  const Multicast* of = nullptr;
+  char* at = nullptr;
+};
+SwitchRows switch_rows(const Work& work, const Sum& op, const Piece& piece);
 // Address of a piece of an operation's interval `whole` in the workspace.
 char* workspace_at(const Work& work, const Region& region, Interval whole, const Piece& piece,
                    size_t elem_bytes);

@@ -23,6 +23,33 @@ char* workspace_at(const Work& work, const Region& region, Interval whole, const
          region.offset + (start - whole.begin) + elem * elem_bytes;
 }
 
+Sum as_sum(const SwitchSum& op) {
+  return {op.dst, op.base, op.src, every_local, Order::rows, op.interval};
+}
+
+char* local_row(const Work& work, const Sum& op, const Piece& piece, size_t elem_bytes, int h) {
+  const Topology& t = *work.topology;
+  if (op.src.buffer != Buffer::param)
+    return workspace_at(work, {op.src.buffer, t.rank(t.node(work.rank), h), op.src.offset},
+                        op.interval, piece, elem_bytes);
+  const Pointer& p = work.addresses.param[static_cast<size_t>(h)][piece.param];
+  return p.here ? static_cast<char*>(p.here) + piece.elem * elem_bytes : nullptr;
+}
+
+SwitchRows switch_rows(const Work& work, const Sum& op, const Piece& piece) {
+  if (op.rows != every_local || !work.switch_adds) return {};
+  const size_t p = static_cast<size_t>(piece.param);
+  const bool final = op.dst.buffer == Buffer::shard, gradients = op.src.buffer == Buffer::param;
+  const Dtype acc = work.types->acc[p], in = gradients ? work.types->param[p] : acc;
+  const MulticastPlace* place =
+      gradients ? work.addresses.multicast_of(piece.param) : &work.addresses.workspace_multicast;
+  if (!place || !place->of || !switch_adds(in, acc, work.types->shard[p], final)) return {};
+  const char* own = local_row(work, op, piece, bytes_of(in), 0);
+  const char* start =
+      gradients ? static_cast<char*>(work.addresses.param[0][p].here) : work.addresses.workspace[0];
+  return {place->of, place->address() + (own - start)};
+}
+
 namespace {
 
 constexpr size_t block_bytes = size_t{64}
@@ -59,6 +86,14 @@ const void* negative_zeros(Dtype dtype) {
 }
 
 }  // namespace
+
+// What a switch does with a store to a multicast address.
+void HostBackend::fan_out(const Work& work, const MulticastPlace& place, size_t offset,
+                          const void* src, size_t bytes, bool stream) {
+  const char* at = place.address() + offset;
+  for (int h = 0; h < work.topology->size(work.topology->node(work.rank)); h++)
+    if (void* to = place.of->behind(at, bytes, h); to != src) tide::copy(to, src, bytes, stream);
+}
 
 // The places a Copy writes to: all local ranks' parameters, or one rank's buffer.
 void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
@@ -113,25 +148,38 @@ void HostBackend::copy(const Work& work, const Copy& op, Interval part) {
       convert(own, full, src, work.types->shard[p], piece.elems);
       src = own;
     }
-    std::array<void*, 64> to;
-    int count = 0;
-    const int first = op.dst.rank == every_local ? 0 : t.local(op.dst.rank);
-    const int last = op.dst.rank == every_local ? locals : first + 1;
-    for (int h = first; h < last; h++) {
-      const Pointer dst = moved(work.addresses.param[h][p], offset);
-      if (!dst.here) {
-        if (!dst.there) unreachable_memory(work, h, piece.param);
-        write_remote(work.addresses.pid[h], dst.there, src, bytes);
-      } else if (dst.here != src && (count == 0 || to[count - 1] != dst.here)) {
-        to[count++] = dst.here;
-        if (count == static_cast<int>(to.size()))
-          copy_to_all(to.data(), count, src, bytes, stream), count = 0;
+    const auto to_each = [&](size_t begin, size_t end) {
+      if (begin == end) return;
+      const char* from = static_cast<const char*>(src) + begin;
+      std::array<void*, 64> to;
+      int count = 0;
+      const int first = op.dst.rank == every_local ? 0 : t.local(op.dst.rank);
+      const int last = op.dst.rank == every_local ? locals : first + 1;
+      for (int h = first; h < last; h++) {
+        const Pointer dst = moved(work.addresses.param[h][p], offset + begin);
+        if (!dst.here) {
+          if (!dst.there) unreachable_memory(work, h, piece.param);
+          write_remote(work.addresses.pid[h], dst.there, from, end - begin);
+        } else if (dst.here != from && (count == 0 || to[count - 1] != dst.here)) {
+          to[count++] = dst.here;
+          if (count == static_cast<int>(to.size()))
+            copy_to_all(to.data(), count, from, end - begin, stream), count = 0;
+        }
       }
-    }
-    if (count == 1)
-      tide::copy(to[0], src, bytes, stream);
-    else if (count)
-      copy_to_all(to.data(), count, src, bytes, stream);
+      if (count == 1)
+        tide::copy(to[0], from, end - begin, stream);
+      else if (count)
+        copy_to_all(to.data(), count, from, end - begin, stream);
+    };
+    const MulticastPlace* place =
+        op.dst.rank == every_local ? work.addresses.multicast_of(piece.param) : nullptr;
+    if (!place) return to_each(0, bytes);
+    const MulticastCut cut = multicast_cut(place->address() + offset, bytes);
+    to_each(0, cut.head);
+    if (cut.middle)
+      fan_out(work, *place, offset + cut.head, static_cast<const char*>(src) + cut.head, cut.middle,
+              stream);
+    to_each(cut.head + cut.middle, bytes);
   });
 }
 
@@ -156,15 +204,20 @@ void HostBackend::sum(const Work& work, const Sum& op, Interval part) {
     const Dtype acc = work.types->acc[p], in = raw_rows ? work.types->param[p] : acc;
     const size_t in_bytes = bytes_of(in);
     bool blocked = false;
-    if (every)
+    if (every && op.src.buffer == Buffer::param)
       for (int h = 0; h < rows; h++) blocked |= !work.addresses.param[h][p].here;
+    const SwitchRows through = switch_rows(work, op, piece);
     if (blocked) scratch_.resize(static_cast<size_t>(rows) * block_bytes);
     const size_t step = blocked ? block_bytes / 8 : piece.elems;
     for (size_t done = 0; done < piece.elems; done += step) {
       const size_t elems = std::min(step, piece.elems - done);
       for (int h = 0; h < rows; h++) {
         const void*& row = source[static_cast<size_t>(h)];
-        if (every) {
+        if (through.of) {
+          row = through.of->behind(through.at, piece.elems * in_bytes, h);
+        } else if (every && op.src.buffer != Buffer::param) {
+          row = local_row(work, op, piece, in_bytes, h);
+        } else if (every) {
           const Pointer grad = moved(work.addresses.param[h][p], (piece.elem + done) * in_bytes);
           row = grad.here;
           if (!row && grad.there) {
