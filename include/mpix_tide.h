@@ -832,7 +832,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
 
 /* ---- Info keys and environment ----------------------------------------------------------------
    Each key tide_x has a variable TIDE_X; the info key wins, except over TIDE_FORCE=x=value,...
-   `tide-info --env` lists all with their values.  [-] UNSUPPORTED in this version.
+   `tide-info --env` lists all with their values.
    For MPIX_Tide_group_create:
      tide_order                node (default) or rank: the order of additions
      tide_rail                 auto, mpi, ucx or nccl: what carries bytes between nodes (nccl: those
@@ -868,7 +868,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                many small pieces (64)
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
-     tide_landing_bytes_per_s  for devices: accepted, without effect in this version
+     tide_landing_bytes_per_s  device memory: cap of what a rank's copies store, in all ranks of
+                               its node, in bytes a second; 0 (default): none
    For MPIX_Tide_alloc and MPIX_Tide_group_alloc:
      mpi_memory_alloc_kinds    system (default); cuda:device
      tide_share                none (default), or node: all ranks of a node get the same pages

@@ -44,6 +44,8 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
   work_.inflight_bytes = group.settings().bytes("tide_rail_inflight_bytes");
   work_.sum_ctas = static_cast<int>(group.settings().bytes("tide_sum_ctas"));
   work_.landing_ctas = static_cast<int>(group.settings().bytes("tide_landing_ctas"));
+  work_.landing_bytes_per_s =
+      static_cast<double>(group.settings().bytes("tide_landing_bytes_per_s"));
   work_.sent.resize(static_cast<size_t>(locals) * index_count);
   work_.addresses.param.resize(static_cast<size_t>(locals));
   work_.addresses.workspace.resize(static_cast<size_t>(locals));

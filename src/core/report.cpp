@@ -76,6 +76,12 @@ Json collective(Group& group, const Collective& c, bool reduce) {
   // At the most at once: sums, and landings between ranks that share a device, are kernels.
   const char* blocks = reduce ? "tide_sum_ctas" : "tide_landing_ctas";
   j["sm_blocks"] = device ? group.settings().bytes(blocks) : 0;
+  if (const size_t cap = group.settings().bytes("tide_landing_bytes_per_s"); cap && !reduce) {
+    if (device)
+      j["landing_bytes_per_s"] = cap;
+    else
+      j["why_not_better"].push_back("tide_landing_bytes_per_s is for device memory");
+  }
   j["reproducible"] = !reduce || !group.switch_adds();
   j["inputs_free_after"] = t.nodes() == 1                                    ? "call"
                            : plan.inputs == std::array<size_t, lane_count>{} ? "call"

@@ -248,5 +248,34 @@ TEST_P(StreamOrder, PartsOfOneAllocation) {
   TIDE_OK(MPIX_Tide_free(MPI_COMM_NULL, base));
 }
 
+// What a rank stores in its node takes as long as the cap says, but for the last part (64 KiB to
+// each place, here).
+TEST(StreamCap, LandingsTakeTheirTime) {
+  constexpr double rate = 4e6;
+  List list(world(),
+            {param(96, 2000, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
+             param(50, 3001, MPIX_TIDE_FP16)},
+            Info{{"tide_landing_bytes_per_s", "4000000"}});
+  Buffers buffers(list, "cuda:device");
+  TestStream stream;
+  buffers.produce_shards(stream, 9);
+  stream.synchronize();
+  const double begun = MPI_Wtime();
+  TIDE_OK(MPIX_Tide_allgather_enqueue(buffers.shards_in(), buffers.params->at.data(), list.group(),
+                                      stream.handle()));
+  const auto* seen = buffers.see_params(stream);
+  stream.synchronize();
+  const double took = MPI_Wtime() - begun;
+  expect_gathered(list, seen->at.data(), 9, "under a cap");
+  const auto places =
+      static_cast<double>(world().members[static_cast<size_t>(world().my_node())].size());
+  const std::vector<size_t> shards = list.shard_bytes();  // the first twice as large as it lands
+  const double own = static_cast<double>(shards[0]) / 2 + static_cast<double>(shards[1]);
+  EXPECT_LE((own - 65536) * places / rate, took);
+  std::string report(1 << 14, '\0');
+  TIDE_OK(MPIX_Tide_group_report(list.group(), report.data(), report.size(), nullptr));
+  EXPECT_NE(std::string::npos, report.find("\"landing_bytes_per_s\": 4000000")) << report;
+}
+
 }  // namespace
 }  // namespace tide_test

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/clock.hpp"
+
 namespace tide {
 
 // Of a group and collective: eight sets of addresses, each with both slots of the workspace, so
@@ -12,6 +14,21 @@ constexpr size_t bindings_kept = 16;
 
 CudaBackend::CudaBackend(const Node& node, int device)
     : HostBackend(node), device_(device), copy_(device), sum_(device), beside_(device) {}
+
+// Of an interval: with a cap so many that each lands in about half a millisecond.
+static std::vector<Interval> parts(const Work& work, const Interval& whole) {
+  if (work.landing_bytes_per_s <= 0) return {whole};
+  const int places = work.topology->size(work.topology->node(work.rank));
+  const auto bytes = static_cast<size_t>(work.landing_bytes_per_s / 2000 / places);
+  std::vector<Interval> result;
+  for (size_t begin = whole.begin; begin < whole.end;) {
+    size_t end = std::min(whole.end, begin + std::max(bytes, size_t{64} << 10));
+    if (end < whole.end) end = work.layout->align_down(whole.rank, end);
+    result.push_back({whole.rank, begin, end});
+    begin = end;
+  }
+  return result;
+}
 
 // What fits the call's plan and addresses, from earlier calls or new.
 const gpu::Binding& CudaBackend::binding(Work& work) {
@@ -38,12 +55,14 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
     lowered.resize(ops.size());
     for (size_t i = 0; i < ops.size(); i++) {
       if (const auto* c = std::get_if<Copy>(&ops[i]))
-        lowered[i] = gpu::lower(work, me, *c, device_, stream(lane));
+        for (const Interval& part : parts(work, c->interval))
+          lowered[i].push_back(gpu::lower(work, me, *c, part, device_, stream(lane)));
       else if (const auto* s = std::get_if<Sum>(&ops[i]))
-        lowered[i] = gpu::lower(work, *s, stream(lane));
+        lowered[i].push_back(gpu::lower(work, *s, stream(lane)));
       else if (const auto* w = std::get_if<SwitchSum>(&ops[i]))
-        lowered[i] = gpu::lower(work, as_sum(*w), stream(lane));
-      made->kernels_land |= lowered[i].landing != nullptr || !lowered[i].roundings.empty();
+        lowered[i].push_back(gpu::lower(work, as_sum(*w), stream(lane)));
+      for (const gpu::Lowered& part : lowered[i])
+        made->kernels_land |= part.landing != nullptr || !part.roundings.empty();
     }
   }
   kept.push_back(std::move(made));
@@ -78,19 +97,29 @@ void CudaBackend::before_entry(Work& work) {
   const gpu::Use use(device_);
   std::vector<gpu::Lowered> few;  // bytes: not worth keeping
   for (const Copy& c : work.plan->before_entry) {
-    few.push_back(gpu::lower(work, node().local_rank(), c, device_, copy_));
+    few.push_back(gpu::lower(work, node().local_rank(), c, c.interval, device_, copy_));
     run(work, few.back(), copy_);
   }
   copy_.drain();
 }
 
-void CudaBackend::carry_out(Work& work, Lane lane, const Op&, Cursor& cursor, size_t& budget) {
+// The cursor's offset counts parts.
+bool CudaBackend::carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
+  const bool capped = work.landing_bytes_per_s > 0 && std::holds_alternative<Copy>(op);
+  if (capped && now_s() < land_again_s_) return false;
   const gpu::Use use(device_);
-  const gpu::Binding& bound = binding(work);
-  run(work, bound.lanes[static_cast<size_t>(lane)][cursor.op], stream(lane));
-  slots_[static_cast<size_t>(work.slot)].issued[static_cast<size_t>(lane)] = stream(lane).mark();
-  cursor = {cursor.op + 1, 0};
+  const auto& parts = binding(work).lanes[static_cast<size_t>(lane)][cursor.op];
+  if (cursor.offset < parts.size()) {
+    const gpu::Lowered& part = parts[cursor.offset++];
+    run(work, part, stream(lane));
+    slots_[static_cast<size_t>(work.slot)].issued[static_cast<size_t>(lane)] = stream(lane).mark();
+    if (capped)
+      land_again_s_ = std::max(land_again_s_, now_s()) +
+                      static_cast<double>(part.stored_bytes) / work.landing_bytes_per_s;
+  }
+  if (cursor.offset >= parts.size()) cursor = {cursor.op + 1, 0};
   budget -= std::min(budget, size_t{64} << 10);  // issuing costs the same, however much it moves
+  return true;
 }
 
 bool CudaBackend::settled(Work& work, Lane lane) {

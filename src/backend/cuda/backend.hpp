@@ -22,7 +22,7 @@ class CudaBackend : public HostBackend {
   int device() const { return device_; }
 
  protected:
-  void carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) override;
+  bool carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) override;
 
  private:
   struct Slot {  // a call under way
@@ -37,6 +37,7 @@ class CudaBackend : public HostBackend {
   const int device_;
   gpu::Stream copy_, sum_, beside_;  // beside_: copies while a kernel lands
   std::array<Slot, slot_count> slots_;
+  double land_again_s_ = 0;  // not before this time, where landings are capped
 };
 
 }  // namespace tide

@@ -99,12 +99,13 @@ std::vector<const void*> addresses_of(const Work& work) {
 // is a kernel of few thread blocks.  Everything else is left to the copy engines; but many small
 // pieces for other devices, each of which would cost an engine two microseconds, go by the kernel.
 constexpr size_t small_bytes = size_t{32} << 10, few_small = 16;
-Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream) {
+Lowered lower(const Work& work, int me, const Copy& op, const Interval& part, int device,
+              Stream& stream) {
   Lowered result;
   std::vector<CopyCall> copies;
   std::vector<Landing> landings, small, rounded;
   std::vector<Summing> zeros;
-  work.layout->for_each_piece(op.interval, [&](const Piece& piece) {
+  work.layout->for_each_piece(part, [&](const Piece& piece) {
     const size_t p = static_cast<size_t>(piece.param);
     const Dtype full = work.types->param[p];
     const size_t size = bytes_of(full), bytes = piece.elems * size;
@@ -130,6 +131,7 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
     if (multicast && src) {
       char* to = multicast->address() + piece.elem * size;
       if (multicast_cut(to, bytes).middle) {
+        result.stored_bytes += bytes;
         if (from == full)
           copies.push_back({to, src, bytes, multicast->of});
         else
@@ -146,6 +148,7 @@ Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stre
     std::vector<void*> dst = places(work, op, piece, size);
     std::erase(dst, src);
     if (dst.empty()) return;
+    result.stored_bytes += dst.size() * bytes;
     if (!src) {  // a gradient that is not there: -0
       for (void* to : dst)
         zeros.push_back({{nullptr},

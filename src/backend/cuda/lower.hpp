@@ -23,18 +23,22 @@ struct Lowered {
   std::shared_ptr<Program> copies, landing;
   std::vector<Rounding> roundings;                    // while one is copied the next is rounded
   std::vector<std::shared_ptr<Program>> zeros, sums;  // zeros: plain, without the call's arithmetic
+  size_t stored_bytes = 0;                            // by a copy, in all its places
 };
 
 struct Binding {
   const Plan* plan = nullptr;
-  std::vector<const void*> addresses;                  // all that it was made of
-  std::array<std::vector<Lowered>, lane_count> lanes;  // by operation; empty where it moves nothing
-  bool kernels_land = false;                           // some landing is a kernel's
+  std::vector<const void*> addresses;  // all that it was made of
+  // By operation: its parts, none where it moves nothing.  One, but for copies under a cap.
+  std::array<std::vector<std::vector<Lowered>>, lane_count> lanes;
+  bool kernels_land = false;  // some landing is a kernel's
 };
 
 // All addresses that the call's operations may use.
 std::vector<const void*> addresses_of(const Work& work);
-Lowered lower(const Work& work, int me, const Copy& op, int device, Stream& stream);
+// part: of the operation's interval.
+Lowered lower(const Work& work, int me, const Copy& op, const Interval& part, int device,
+              Stream& stream);
 Lowered lower(const Work& work, const Sum& op, Stream& stream);
 
 // --- lower_multicast.cpp ---

@@ -39,7 +39,7 @@ bool HostBackend::advance(Work& work, Lane lane) {
   return moved;
 }
 
-void HostBackend::carry_out(Work& work, Lane, const Op& op, Cursor& cursor, size_t& budget) {
+bool HostBackend::carry_out(Work& work, Lane, const Op& op, Cursor& cursor, size_t& budget) {
   const auto slice = [&](const Interval& whole, auto&& act) {
     Interval part{whole.rank, whole.begin + cursor.offset, whole.end};
     if (part.size() > budget) {
@@ -62,6 +62,7 @@ void HostBackend::carry_out(Work& work, Lane, const Op& op, Cursor& cursor, size
     slice(s->interval, [&](Interval v) { sum(work, *s, v); });
   else if (const auto* w = std::get_if<SwitchSum>(&op))
     slice(w->interval, [&](Interval v) { sum(work, as_sum(*w), v); });
+  return true;
 }
 
 // One operation, or a slice of it; false if it must wait.
@@ -77,8 +78,7 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
     else
       work.after_puts.emplace_back(work.puts, *s);
   } else {
-    carry_out(work, lane, op, cursor, budget);
-    return true;
+    return carry_out(work, lane, op, cursor, budget);
   }
   cursor = {cursor.op + 1, 0};
   return true;

@@ -22,8 +22,9 @@ class HostBackend : public Backend {  // the steps of a plan; how bytes move may
   bool inputs_read(Work& work) override;
 
  protected:
-  // A Copy or a Sum, or a slice of it, of which it takes the bytes from the budget.
-  virtual void carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);
+  // A Copy or a Sum, or a slice of it, of which it takes the bytes from the budget.  False: not
+  // now.
+  virtual bool carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget);
   const Node& node() const { return node_; }
 
  private:
