@@ -31,8 +31,10 @@ bool culprit() { return world().rank == world().size - 1; }
 std::string rank_of_culprit() { return "rank " + std::to_string(world().size - 1); }
 bool several() { return world().members[static_cast<size_t>(world().my_node())].size() > 1; }
 
+// The first is large enough that its pieces go by multicast but for their edges, in landings too.
 std::vector<MPIX_Tide_param> some() {
-  return {param(64, 513, MPIX_TIDE_FP32), param(33, 65), param(9, 5, MPIX_TIDE_FP32),
+  return {param(251, 2051, MPIX_TIDE_FP32), param(64, 513, MPIX_TIDE_FP32), param(33, 65),
+          param(9, 5, MPIX_TIDE_FP32),
           param(64, 333, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))};
 }
 
@@ -111,7 +113,7 @@ TEST(MulticastOn, CarriesCopiesAndSums) {
 
 // What lands from other nodes is in device memory then, and so a switch's to add.
 TEST(MulticastOn, AddsWhatNcclBrings) {
-  Info info{{"tide_multicast", "on"}, {"tide_rail", "nccl"}, {"tide_chunk_bytes", "4096"}};
+  Info info{{"tide_multicast", "on"}, {"tide_rail", "nccl"}};
   List list(world(), some(), info);
   check_both(list);
   EXPECT_EQ(several(), says(report_of(list), "\"path\": \"cuda-multicast\""));
