@@ -3,8 +3,9 @@
 // What is put on a rail is paced: the bytes in flight from a rank stay under
 // tide_rail_inflight_bytes, and a round of an all-gather starts when the one before has arrived.
 // What has come is landed while puts of this rank are still under way.
-// Counted in the transport's own calls, over either rail: this program's MPI_Isend, ucp_put_nbx and
-// their tests come before MPI's and UCX's.  A node of each rank (TIDE_FAKE_NODES).
+// Counted in the transport's own calls, over either rail: this program's MPI_Isend, ucp_put_nbx,
+// ucp_am_send_nbx and their tests come before MPI's and UCX's.  A node of each rank
+// (TIDE_FAKE_NODES).
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -195,6 +196,17 @@ extern "C" __attribute__((visibility("default"))) void* ucp_put_nbx(void* endpoi
   // Each put gets a request, also one that is over at once: UCP_OP_ATTR_FLAG_NO_IMM_CMPL.
   *static_cast<uint32_t*>(const_cast<void*>(param)) |= uint32_t{1} << 16;
   void* request = put(endpoint, buffer, count, to, key, param);
+  const bool under_way = request && reinterpret_cast<intptr_t>(request) > 0;
+  rail.put(buffer, count, under_way ? request : nullptr);
+  return request;
+}
+
+extern "C" __attribute__((visibility("default"))) void* ucp_am_send_nbx(
+    void* endpoint, unsigned id, const void* header, size_t header_size, const void* buffer,
+    size_t count, const void* param) {
+  static const auto send = next<decltype(&ucp_am_send_nbx)>("ucp_am_send_nbx");
+  *static_cast<uint32_t*>(const_cast<void*>(param)) |= uint32_t{1} << 16;
+  void* request = send(endpoint, id, header, header_size, buffer, count, param);
   const bool under_way = request && reinterpret_cast<intptr_t>(request) > 0;
   rail.put(buffer, count, under_way ? request : nullptr);
   return request;
