@@ -6,7 +6,8 @@
 //   padding; block 0 is its own. Round k: have = 2^k blocks are here; put blocks [0, c) to node n -
 //   have, c = min(have, M - have), which lands them as its blocks [have, have + c); take the same
 //   from node n + have.  M - 1 blocks arrive in all, which is the minimum. A round goes in puts of
-//   chunk_bytes; a chunk is landed in the parameters while the next one is under way.
+//   chunk_bytes; a chunk is landed in the parameters while the next one is under way, and the own
+//   block is staged while its first chunks are.
 // Eager, for few bytes: a round of the entry's dissemination (core/call.hpp) has the same peers as
 // a round here, so the blocks travel with its records, and when all have entered all is in the
 // stages.
@@ -79,31 +80,80 @@ struct Gather {
       plan.add(Lane::rail, Signal{t.rank(node_at(n, r.have), l), granted, in});
     }
   }
+  // Ends of the pieces in which local rank h's shard comes to `offset` of the block: where the
+  // block's chunks end or, where that would cut an element, before.
+  std::vector<size_t> pieces_at(int h, size_t offset) const {
+    const int r = t.rank(n, h);
+    const size_t size = y.packed_bytes(r);
+    std::vector<size_t> ends;
+    for (size_t cut = (offset / o.chunk_bytes + 1) * o.chunk_bytes; cut < offset + size;
+         cut += o.chunk_bytes)
+      if (const size_t end = y.align_down(r, cut - offset); end > (ends.empty() ? 0 : ends.back()))
+        ends.push_back(end);
+    if (size) ends.push_back(size);
+    return ends;
+  }
   void stage_own() {
     size_t offset = 0;
     for (int h = rail; h < l; h += g) offset += y.packed_bytes(t.rank(n, h));
-    const Interval own{rank, 0, y.packed_bytes(rank)};
-    if (!own.size()) return;
     const int to = t.rank(n, rail);
-    const Copy copy{{Buffer::stage, to, offset}, {Buffer::shard, rank}, own};
-    if (eager) return plan.before_entry.push_back(copy);
-    plan.add(Lane::copy, copy);
-    plan.add(Lane::copy, Signal{to, staged});
+    const auto copy_of = [&](size_t begin, size_t end) {
+      return Copy{{Buffer::stage, to, offset + begin}, {Buffer::shard, rank}, {rank, begin, end}};
+    };
+    const size_t size = y.packed_bytes(rank);
+    if (eager) {
+      if (size) plan.before_entry.push_back(copy_of(0, size));
+      return;
+    }
+    size_t begin = 0;
+    for (const size_t end : pieces_at(l, offset)) {
+      plan.add(Lane::copy, copy_of(begin, end));
+      plan.add(Lane::copy, Signal{to, staged});
+      begin = end;
+    }
   }
-  void await_staged() {
-    for (int h = l; h < L; h += g)
-      if (y.packed_bytes(t.rank(n, h))) plan.add(Lane::rail, Wait{t.rank(n, h), staged, 1});
+  // Ranks whose shards the own block holds, and where: what is waited for of their staging.
+  struct Staged {
+    int rank;
+    size_t offset;
+    std::vector<size_t> ends;
+    uint64_t seen = 0;
+  };
+  std::vector<Staged> own_block() const {
+    std::vector<Staged> shards;
+    size_t offset = 0;
+    for (int h = l; h < L; h += g) {
+      const int r = t.rank(n, h);
+      if (y.packed_bytes(r)) shards.push_back({r, offset, pieces_at(h, offset)});
+      offset += y.packed_bytes(r);
+    }
+    return shards;
   }
+  void await_staged(std::vector<Staged>& shards, size_t until) {  // the block up to there
+    for (Staged& s : shards) {
+      if (until <= s.offset) continue;
+      const size_t end = std::min(until - s.offset, s.ends.back());
+      const auto piece = std::lower_bound(s.ends.begin(), s.ends.end(), end);
+      const auto pieces = static_cast<uint64_t>(piece - s.ends.begin()) + 1;
+      if (pieces > s.seen) plan.add(Lane::rail, Wait{s.rank, staged, pieces});
+      s.seen = pieces;
+    }
+  }
+  // The first round puts a chunk of the own block as soon as it is staged.
   void put(const Round& r) {
     const int to = node_at(n, -r.have), peer = t.rank(to, l);
     const size_t bytes = rotated(n, r.count, l), place = rotated(to, r.have, l);
-    if (bytes) plan.add(Lane::rail, Wait{peer, granted, 1});
-    for (size_t at = 0; at < bytes; at += o.chunk_bytes)
+    std::vector<Staged> shards = r.k ? std::vector<Staged>() : own_block();
+    for (size_t at = 0; at < bytes; at += o.chunk_bytes) {
+      const size_t size = std::min(o.chunk_bytes, bytes - at);
+      await_staged(shards, at + size);
+      if (at == 0) plan.add(Lane::rail, Wait{peer, granted, 1});
       plan.add(Lane::rail, Put{peer,
                                round_0 + r.k,
                                {Buffer::stage, peer, place + at},
                                {Buffer::stage, rank, at},
-                               std::min(o.chunk_bytes, bytes - at)});
+                               size});
+    }
     plan.chunks = std::max(plan.chunks, static_cast<int>(puts_for(bytes)));
   }
 
@@ -248,7 +298,6 @@ struct Gather {
     if (limits.sync_in_plan) exchange(ready);
     if (M > 1) stage_own();
     if (carrier && !eager) {
-      await_staged();
       put(list.front());
     }
     land_own();

@@ -124,8 +124,14 @@ class Execution {
       clock_[thread][i] = std::max(clock_[thread][i], clock_[other][i]);
     tick(other);
   }
-  Shared publish(int r, int lane) {
+  Shared publish(int r, int lane, int index) {
     const int thread = r * parts + lane;
+    if (lane == rail_lane && !reports_puts(index)) {
+      auto copy = std::make_shared<Clock>(clock_[thread]);
+      published_[thread] = nullptr;
+      tick(thread);
+      return copy;
+    }
     if (!published_[thread]) {
       auto copy = std::make_shared<Clock>(clock_[thread]);
       if (lane == rail_lane)

@@ -146,7 +146,7 @@ void Execution::put(int r, int lane, const Put& p) {
 void Execution::signal(int r, int lane, const Signal& s) {
   if (s.opens) open(r, lane, s.peer, *s.opens);
   if (granted_away(s.index)) return;
-  send(r, lane, {s.peer, s.index, {}, o_.clocks ? publish(r, lane) : nullptr});
+  send(r, lane, {s.peer, s.index, {}, o_.clocks ? publish(r, lane, s.index) : nullptr});
 }
 
 uint64_t Execution::needed(const Box& b, int r, const Wait& w) const {

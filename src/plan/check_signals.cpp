@@ -59,7 +59,7 @@ void Execution::count_signals() {
 }
 
 void Execution::send(int r, int lane, Message m) {
-  if (lane == rail_lane && (m.put || !ranks_[r].wire.empty())) {
+  if (lane == rail_lane && (m.put || (reports_puts(m.index) && !ranks_[r].wire.empty()))) {
     ranks_[r].wire.push_back(std::move(m));
     queue(r * parts + wire);
   } else {

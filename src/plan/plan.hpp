@@ -63,6 +63,7 @@ enum Index : int {
 };
 
 std::string index_name(int index);  // "landed"
+constexpr bool reports_puts(int index) { return index != arrived; }
 
 struct Incoming {  // what a rail peer may now put: a two-sided rail posts its receives from this
   int signal;      // the put's index
@@ -84,7 +85,7 @@ struct Put {
   size_t bytes;
 };
 // After everything earlier in its lane, puts included: it reports their completion without holding
-// up the lane.
+// up the lane.  `arrived` alone does not wait for puts: it tells what came in.
 struct Signal {
   int peer, index;
   std::optional<Incoming> opens = {};

@@ -13,6 +13,7 @@
 #   hosts.sh delay TIME|none           of each packet into a rail (needs netem)
 #   hosts.sh names|nets|rails          of the hosts; of the rails (CIDR); of the devices
 #   hosts.sh down
+# TEST_TIDE_TCP: congestion control of the hosts, reno if unset, of those in sysctl net.ipv4.tcp_allowed_congestion_control.
 # Exit status 77: not possible here, and why.
 set -uo pipefail
 usage=$(sed -n '7,15s/^# *//p' "${BASH_SOURCE[0]}")

@@ -41,6 +41,7 @@ expect "and System V segments" same "$(on "$one" exec 0 ipcs -m | grep -c ^0x)" 
 expect "and processes" [ "$(on "$one" exec 0 bash -c 'ls -d /proc/[0-9]* | wc -l')" -lt 8 ]
 interfaces() { on "$1" exec 0 ls /sys/class/net | wc -l; }
 expect "and two interfaces beside lo, with 2 rails three" same "$(interfaces "$one") $(interfaces "$two")" "3 4"
+expect "and reno for TCP" same "$(on "$one" exec 0 cat /proc/sys/net/ipv4/tcp_congestion_control)" reno
 expect "hosts reach each other" reach 0 1
 
 on "$one" down

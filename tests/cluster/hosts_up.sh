@@ -4,6 +4,8 @@
 # Part of hosts.sh: HOSTS [RAILS] [RATE].
 count=${1:?$usage} rails=${2:-1} rate=${3:-}
 [[ $count =~ ^[1-9][0-9]?$ && $rails =~ ^[1-8]$ ]] || die "'$count' hosts of '$rails' rails: 1 to 99 hosts, 1 to 8 rails"
+tcp=${TEST_TIDE_TCP:-reno} tcps=$(cat /proc/sys/net/ipv4/tcp_allowed_congestion_control 2> /dev/null)
+[[ " $tcps " == *" $tcp "* ]] || die "TEST_TIDE_TCP: this kernel permits '$tcps', not '$tcp'"
 [ -z "$(ls -A "$dir")" ] || die "$dir is not empty: give TEST_TIDE_HOSTS a directory of its own"
 owner=$PPID
 for tool in unshare nsenter ip tc mount hostname; do
@@ -32,7 +34,7 @@ chmod +x "$dir/agent"
 
 # UCX looks for its devices in /sys/class/net, which shows the network of the process that mounted it.
 cat > "$dir/settle" <<'S'
-dir=$1 name=$2 host=$3
+dir=$1 name=$2 host=$3 tcp=$4
 mount --make-rprivate /
 cgroup=$(findmnt -no FSTYPE /sys/fs/cgroup)
 [ -z "$cgroup" ] || mount --rbind /sys/fs/cgroup "$dir/cgroup"
@@ -42,6 +44,9 @@ mount --bind "$dir/names" /etc/hosts
 mount --bind "$dir/nsswitch" /etc/nsswitch.conf
 [ "$host" = head ] || mount -t tmpfs tmpfs /dev/shm
 hostname "$name"
+# Of each network.  bbr, where a machine has that, takes a flow's rate from its past: what shared the link with others in
+# one round starts too slow in the next.
+echo "$tcp" > /proc/sys/net/ipv4/tcp_congestion_control
 ip link set lo up
 : > "$dir/$host.ready"
 [ "$host" != head ] || exec sleep infinity
@@ -49,7 +54,7 @@ sleep infinity &
 while :; do wait; done  # process 1 of a host takes what is orphaned there
 S
 start() { # HOST NAME KINDS...
-  unshare --net --uts --mount "${@:3}" bash "$dir/settle" "$dir" "$2" "$1" < /dev/null > "$dir/$1.log" 2>&1 &
+  unshare --net --uts --mount "${@:3}" bash "$dir/settle" "$dir" "$2" "$1" "$tcp" < /dev/null > "$dir/$1.log" 2>&1 &
   echo $! > "$dir/$1.unshare.pid"
   disown
 }

@@ -6,15 +6,17 @@
 #   stays  they do not come back: every rank gets the error of tide_timeout within 2T + 1 s; it names a rank of the other side
 #   half   only the first of its rails goes, for good: the same error, or right results where what carries bytes finds
 #          another way (neither MPI does)
+#   killed no link goes: a rank of the last host is killed amid calls, and the others get PEER or TIMEOUT in time, by its name
+#          (Open MPI: its launcher lets the others live)
 #   loss   1 % of the packets between hosts are lost
 #   delay  each packet takes 2 ms longer
-usage="usage: links.sh heals|stays|half|loss|delay RANKS-PER-HOST RAILS MPIEXEC LOOP"
+usage="usage: links.sh heals|stays|half|killed|loss|delay RANKS-PER-HOST RAILS MPIEXEC LOOP"
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 what=${1:?$usage} counts=${2:?$usage} rails=${3:?$usage} mpiexec=${4:?$usage} loop=${5:?$usage}
 timeout_s=2 seconds=6 rate=1gbit cut=$rails
 case $what in
-  heals | stays | loss) ;;
+  heals | stays | killed | loss) ;;
   half) cut=1 ;;
   delay) rate=none ;;
   *) echo "$usage" >&2; exit 2 ;;
@@ -37,18 +39,34 @@ case $what in
   loss) "$here/hosts.sh" loss 10 || exit ;;
   delay) "$here/hosts.sh" delay 2ms || exit ;;
   stays | half) export TIDE_TIMEOUT=$timeout_s ;;
+  killed) export TIDE_TIMEOUT=$timeout_s OMPI_MCA_orte_enable_recovery=1 ;;
 esac
 timeout -k 5 90 "$here/launch.sh" "$mpiexec" "$counts" "$loop" $seconds < /dev/null > "$log" 2>&1 &
 launcher=$!
-case $what in heals | stays | half)
+case $what in heals | stays | half | killed)
   for ((i = 0; i < 400; i++)); do
     [ "$(calls)" != '' ] && break
     kill -0 $launcher 2> /dev/null || failed "it ended before its first calls"
     sleep 0.1
   done
   sleep 0.3
-  links down ;;
+  [ "$what" = killed ] || links down ;;
 esac
+told() { grep -cE "^rank [0-9]+ of $ranks, call [0-9]+: $1 after [0-$((2 * timeout_s))]\.[0-9] s: rank $2: " "$log"; }
+if [ "$what" = killed ]; then
+  culprit=$("$here/hosts.sh" exec "$last" bash -c 'process=$(pgrep -n cluster_loop)
+    tr "\0" "\n" < "/proc/$process/environ" | sed -n "s/^OMPI_COMM_WORLD_RANK=//p"; kill -9 "$process"')
+  for ((i = 0; i < 100; i++)); do
+    [ "$(told '(TIMEOUT|PEER)' "$culprit")" = $((ranks - 1)) ] && break
+    kill -0 $launcher 2> /dev/null || break
+    sleep 0.1
+  done
+  kill $launcher  # it waits for the killed one
+  wait $launcher
+  grep -v '^call' "$log"
+  [ "$(told '(TIMEOUT|PEER)' "$culprit")" = $((ranks - 1)) ] || failed "not all others had the error in time, by the name of rank $culprit"
+  exit 0
+fi
 if [ "$what" = heals ]; then
   sleep 0.5; before=$(calls); sleep 1.5
   [ "$(calls)" = "$before" ] || failed "calls went on without the links: nothing is shown"

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is put on a rail is paced: the bytes in flight from a rank stay under
 // tide_rail_inflight_bytes, and a round of an all-gather starts when the one before has arrived.
-// Counted in the transport's own calls, over either rail: this program's MPI_Isend, ucp_put_nbx and
-// their tests come before MPI's and UCX's.  A node of each rank (TIDE_FAKE_NODES).
+// What has come is landed while puts of this rank are still under way.
+// Counted in the transport's own calls, over either rail: this program's MPI_Isend, ucp_put_nbx,
+// ucp_am_send_nbx and their tests come before MPI's and UCX's.  A node of each rank
+// (TIDE_FAKE_NODES).
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -22,9 +24,19 @@ uint8_t value(int rank, size_t i) {
 
 struct Rail {
   std::map<const void*, size_t> in_flight;  // bytes, by request
-  size_t bytes = 0, most = 0, puts = 0, early_rounds = 0;
+  size_t bytes = 0, most = 0, puts = 0, early_rounds = 0, early_puts = 0;
   bool gathers = false;
+  const volatile uint8_t* lands = nullptr;  // until it changes, no put of mine is over
+  double lands_until_s = 0;
 
+  static bool here(const uint8_t* stage, size_t begin, size_t end) {
+    bool right = true;
+    for (size_t i = begin; i < end; i++) {
+      const size_t block = static_cast<size_t>(world().rank) + i / shard_bytes;
+      right = right && stage[i] == value(static_cast<int>(block % nodes()), i % shard_bytes);
+    }
+    return right;
+  }
   // The source of a round's first put is the front of the stage: what came stands behind it.
   void put(const void* source, size_t size, const void* request) {
     if (size < least_put) return;  // records, counters
@@ -35,18 +47,23 @@ struct Rail {
         round_begin += std::min(h, nodes() - h);
       }
       const auto* stage = static_cast<const uint8_t*>(source);
-      bool here = true;
-      for (size_t b = 0; b < have; b++)
-        for (size_t i = 0; i < shard_bytes; i++)
-          here = here &&
-                 stage[b * shard_bytes + i] ==
-                     value(static_cast<int>((static_cast<size_t>(world().rank) + b) % nodes()), i);
-      early_rounds += !here;
+      early_rounds += !here(stage, 0, puts ? have * shard_bytes : size);
     }
+    // The own block is put chunk by chunk while the rest of it is still being staged.
+    if (gathers && puts < chunks)
+      early_puts += !here(static_cast<const uint8_t*>(source) - puts * chunk, puts * chunk,
+                          puts * chunk + size);
     ++puts;
     if (!request) return;
     in_flight[request] = size;
     most = std::max(most, bytes += size);
+  }
+  bool held(const void* request) {
+    if (!lands || !in_flight.count(request)) return false;
+    if (*lands == 0 && MPI_Wtime() < lands_until_s) return true;
+    EXPECT_NE(*lands, 0) << "nothing is landed before the puts of this rank are over";
+    lands = nullptr;
+    return false;
   }
   void over(const void* request) {
     const auto at = in_flight.find(request);
@@ -91,9 +108,16 @@ void gather(size_t cap) {
     void* out[] = {full.data()};
     rail = {};
     rail.gathers = true;
+    if (cap > shard_bytes) {  // the last byte of the first chunk that comes
+      const auto next = (static_cast<size_t>(world().rank) + 1) % Rail::nodes();
+      rail.lands = &full[next * shard_bytes + chunk - 1];
+      rail.lands_until_s = MPI_Wtime() + 10;
+      EXPECT_NE(value(static_cast<int>(next), chunk - 1), 0);
+    }
     TIDE_OK(MPIX_Tide_allgather(in, out, group));
     EXPECT_EQ(chunks * (Rail::nodes() - 1), rail.puts);
     EXPECT_EQ(0u, rail.early_rounds);
+    EXPECT_EQ(0u, rail.early_puts);
     bool right = true;
     for (size_t i = 0; i < full.size(); i++)
       right = right && full[i] == value(static_cast<int>(i / shard_bytes), i % shard_bytes);
@@ -108,7 +132,7 @@ void gather(size_t cap) {
 }
 
 TEST(Paced, GatherStaysUnderTheCapAndRoundsStartOnArrival) { gather(2 * chunk); }
-TEST(Paced, GatherWithoutACapPutsMore) { gather(shard_bytes * 16); }
+TEST(Paced, GatherWithoutACapPutsMoreAndLandsMeanwhile) { gather(shard_bytes * 16); }
 
 TEST(Paced, ReduceScatterStaysUnderTheCap) {
   const size_t cap = 120 << 10;  // one slice: two are under way otherwise
@@ -154,6 +178,10 @@ extern "C" __attribute__((visibility("default"))) int MPI_Isend(const void* buff
 // By address of the handle, as handles come back: the library tests a send where it keeps it.
 extern "C" __attribute__((visibility("default"))) int MPI_Test(MPI_Request* request, int* flag,
                                                                MPI_Status* status) {
+  if (rail.held(request)) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
   const int code = PMPI_Test(request, flag, status);
   if (*flag) rail.over(request);
   return code;
@@ -173,10 +201,22 @@ extern "C" __attribute__((visibility("default"))) void* ucp_put_nbx(void* endpoi
   return request;
 }
 
+extern "C" __attribute__((visibility("default"))) void* ucp_am_send_nbx(
+    void* endpoint, unsigned id, const void* header, size_t header_size, const void* buffer,
+    size_t count, const void* param) {
+  static const auto send = next<decltype(&ucp_am_send_nbx)>("ucp_am_send_nbx");
+  *static_cast<uint32_t*>(const_cast<void*>(param)) |= uint32_t{1} << 16;
+  void* request = send(endpoint, id, header, header_size, buffer, count, param);
+  const bool under_way = request && reinterpret_cast<intptr_t>(request) > 0;
+  rail.put(buffer, count, under_way ? request : nullptr);
+  return request;
+}
+
 extern "C" __attribute__((visibility("default"))) int ucp_request_check_status(void* request) {
   static const auto check = next<decltype(&ucp_request_check_status)>("ucp_request_check_status");
-  const int status = check(request);
   constexpr int in_progress = 1;
+  if (rail.held(request)) return in_progress;
+  const int status = check(request);
   if (status != in_progress) rail.over(request);
   return status;
 }

@@ -83,6 +83,29 @@ TEST(Allgather, TakesCeilLog2Rounds) {
   }
 }
 
+// Else a rail idles while a large shard is copied.
+TEST(Allgather, PutsWhatIsStagedSoFar) {
+  const Topology t = Topology::of_sizes({2, 3});  // rank 4 stages behind rank 2's shard
+  Options o;
+  o.chunk_bytes = 8;
+  const Layout y = layout_of(t, List::even, {4});
+  for (int r = 0; r < t.ranks(); r++) {
+    const Plan plan = plan_allgather(t, y, {}, o, r);
+    uint64_t staged_before = 0, all = 0;
+    bool put = false;
+    for (const Op& op : plan.lanes[static_cast<size_t>(Lane::rail)]) {
+      put = put || std::holds_alternative<Put>(op);
+      if (const auto* w = std::get_if<Wait>(&op); w && w->index == staged) {
+        all++;
+        staged_before += !put;
+      }
+    }
+    if (t.local(r) >= t.rails()) continue;
+    EXPECT_EQ(staged_before, 1u);
+    EXPECT_GT(all, 1u);
+  }
+}
+
 TEST(Allgather, FewBytesTravelWithTheEntry) {
   const Topology t = Topology::of_sizes({2, 3, 2});
   const Layout y = layout_of(t, List::even, {2});

@@ -73,7 +73,8 @@ bool HostBackend::step(Work& work, Lane lane, const Op& op, Cursor& cursor, size
     if (!settled(work, lane) || !put(work, *p)) return false;
   } else if (const auto* s = std::get_if<Signal>(&op)) {
     if (!settled(work, lane)) return false;
-    if (lane != Lane::rail || !work.rail || work.rail->puts_complete(work.slot) == work.puts)
+    if (lane != Lane::rail || !work.rail || !reports_puts(s->index) ||
+        work.rail->puts_complete(work.slot) == work.puts)
       deliver(work, *s);
     else
       work.after_puts.emplace_back(work.puts, *s);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/rail/ucx.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -242,13 +243,31 @@ void UcxRail::put(int s, const Put& put, const void* source) {
   const auto to = static_cast<size_t>(put.peer);
   const int ways = paths_of_[to];
   const int path = static_cast<int>(c.puts++ % static_cast<uint64_t>(ways));
-  slot.sending.push_back({paths_[static_cast<size_t>(path)]->put(
-                              to, source, put.bytes, opening.memory, opening.address + c.filled),
-                          put.bytes, put.peer, path});
+  UcxPath& way = *paths_[static_cast<size_t>(path)];
+  const uint64_t address = opening.address + c.filled;
   slot.in_flight_bytes += put.bytes;
   c.filled += put.bytes;
   if (c.filled == opening.bytes) c.used++, c.filled = 0;
+  if (way.over_sockets()) return send_pieces(s, put, path, source, address);
+  slot.sending.push_back(
+      {way.put(to, source, put.bytes, opening.memory, address), put.bytes, put.peer, path});
   count_puts(s, put.peer, path, put.signal);
+}
+
+// The last one brings the counter.
+void UcxRail::send_pieces(int s, const Put& put, int path, const void* source, uint64_t address) {
+  const auto p = static_cast<size_t>(path), r = static_cast<size_t>(put.peer);
+  const uint64_t n = ++channel(s, put.peer).counts[p][static_cast<size_t>(put.signal)];
+  const size_t pieces = (put.bytes + UcxWorker::most_piece - 1) / UcxWorker::most_piece;
+  const size_t piece = (put.bytes + pieces - 1) / pieces;
+  for (size_t at = 0; at < put.bytes; at += piece) {
+    const size_t bytes = std::min(piece, put.bytes - at);
+    const bool last = at + bytes == put.bytes;
+    Sending& one =
+        slots_[s].sending.emplace_back(Sending{nullptr, bytes, put.peer, path, last, {}});
+    one.head = {stamp(s, n), last ? count_at(s, path, put.signal) : 0, address + at};
+    one.request = paths_[p]->send(r, one.head, static_cast<const std::byte*>(source) + at, bytes);
+  }
 }
 
 bool UcxRail::may_put(int s, size_t bytes, size_t cap) const {
@@ -272,8 +291,8 @@ void UcxRail::poll(Slot& slot) {
   };
   while (!slot.sending.empty() && done(slot.sending.front())) {
     slot.in_flight_bytes -= slot.sending.front().bytes;
+    slot.complete += slot.sending.front().last;
     slot.sending.pop_front();
-    slot.complete++;
   }
   while (!slot.notes.empty() && done(slot.notes.front())) slot.notes.pop_front();
 }

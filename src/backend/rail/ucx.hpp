@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rail over UCX: data is put straight into the peer's workspace, then a counter that cannot
 // overtake it into the peer's board.  What follows no put (records, regions that open,
-// acknowledgements) is announced in one message.  A board has one writer per word, and its words
-// carry the call's number, as the lines of a node do (backend/host/node.hpp): nothing is reset.
+// acknowledgements) is announced in one message, and over sockets a put is such messages, too.  A
+// board has one writer per word, and its words carry the call's number, as the lines of a node do
+// (backend/host/node.hpp): nothing is reset.
 // Puts go over the rail's devices in turn; each device has counters of its own.
 #pragma once
 #include <array>
@@ -72,10 +73,12 @@ class UcxRail : public Rail {
     bool acknowledged = false;  // by me, all that came into my regions
     Opening telling = {};       // goes with the next signal, if it has a stamp
   };
-  struct Sending {
+  struct Sending {  // a put, or a piece of one
     UcxRequest request;
     size_t bytes;
     int rank, path;
+    bool last = true;
+    Announcement head = {};
   };
   struct Note {  // a word, and what it announces, on their way to a board
     UcxRequest request = nullptr;
@@ -99,6 +102,7 @@ class UcxRail : public Rail {
   void announce(int slot, int rank, const Announcement& head, const Opening* opening,
                 const void* data, size_t bytes);
   void count_puts(int slot, int rank, int path, int index);
+  void send_pieces(int slot, const Put& put, int path, const void* source, uint64_t address);
   bool counted(int slot, int rank, int path, int index, uint64_t until) const;
   void poll(Slot& slot);
   bool acknowledge(int slot);  // true once all that was put either way is known to be there

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Few bytes and the word that announces them in one active message.  Put one after the other they
-// are two messages, and where UCX emulates puts each is answered.
+// Data and the word that announces them in one active message.  Put one after the other they are
+// two messages, and where UCX emulates puts each is answered.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -22,21 +23,14 @@ ucs_status_t UcxWorker::listen() {
   return ucp_worker_set_am_recv_handler(worker_, &handler);
 }
 
-void UcxWorker::open_board(const void* base, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  boards_[reinterpret_cast<uint64_t>(base)] = bytes;
-}
-
-void UcxWorker::close_board(const void* base) {
-  const std::lock_guard lock(mutex_);
-  boards_.erase(reinterpret_cast<uint64_t>(base));
-}
-
-bool UcxWorker::in_board(uint64_t at, size_t bytes) const {
-  const auto after = boards_.upper_bound(at);
-  if (after == boards_.begin()) return false;
-  const auto& [base, size] = *std::prev(after);
-  return at - base <= size && bytes <= size - (at - base);
+bool UcxWorker::may_write(uint64_t at, size_t bytes) const {
+  const auto after = registered_.upper_bound(at);
+  if (after == registered_.begin()) return false;
+  const auto [first, last] = registered_.equal_range(std::prev(after)->first);
+  return std::any_of(first, last, [&](const auto& memory) {
+    const auto& [base, size] = memory;
+    return at - base <= size && bytes <= size - (at - base);
+  });
 }
 
 UcxRequest UcxWorker::announce(UcxPeer& peer, const Announcement& head, const void* data,
@@ -49,7 +43,7 @@ UcxRequest UcxWorker::announce(UcxPeer& peer, const Announcement& head, const vo
                ucp_am_send_nbx(peer.endpoint, message_id, &head, sizeof head, data, bytes, &param));
 }
 
-// Called by UCX from progress(), which has the lock.  What is for no board of this process comes
+// Called by UCX from progress(), which has the lock.  What is for no memory of this process comes
 // late, from a peer that did not hear that a communicator was given up: it is dropped.
 ucs_status_t UcxWorker::on_message(void* self, const void* header, size_t header_bytes, void* data,
                                    size_t bytes, const ucp_am_recv_param_t* param) {
@@ -57,12 +51,15 @@ ucs_status_t UcxWorker::on_message(void* self, const void* header, size_t header
   Announcement head;
   if (header_bytes != sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)) return UCS_OK;
   std::memcpy(&head, header, sizeof head);
-  if (!worker->in_board(head.word_at, sizeof head.word) || head.word_at % sizeof head.word ||
-      (bytes && !worker->in_board(head.data_at, bytes)))
+  const bool tells = head.word_at != 0;
+  if ((tells &&
+       (!worker->may_write(head.word_at, sizeof head.word) || head.word_at % sizeof head.word)) ||
+      (bytes && !worker->may_write(head.data_at, bytes)))
     return UCS_OK;
   if (bytes) std::memcpy(reinterpret_cast<void*>(head.data_at), data, bytes);
-  reinterpret_cast<std::atomic<uint64_t>*>(head.word_at)
-      ->store(head.word, std::memory_order_release);
+  if (tells)
+    reinterpret_cast<std::atomic<uint64_t>*>(head.word_at)
+        ->store(head.word, std::memory_order_release);
   return UCS_OK;
 }
 

@@ -19,12 +19,9 @@ UcxPath::UcxPath(std::shared_ptr<UcxWorker> worker, size_t ranks, void* board, s
     : worker_(std::move(worker)),
       board_(reinterpret_cast<uint64_t>(board)),
       board_memory_(worker_, board, board_bytes),
-      others_(ranks) {
-  worker_->open_board(board, board_bytes);
-}
+      others_(ranks) {}
 
 UcxPath::~UcxPath() {
-  worker_->close_board(reinterpret_cast<const void*>(board_));
   for (const Other& other : others_)
     for (ucp_rkey_h key : other.open)
       if (key) worker_->release(key);
@@ -92,6 +89,12 @@ UcxRequest UcxPath::announce(size_t rank, Announcement& head, const void* data, 
   Other& other = others_[rank];
   head.word_at += other.board;
   head.data_at += other.board;
+  return worker_->announce(peer(other), head, data, bytes);
+}
+
+UcxRequest UcxPath::send(size_t rank, Announcement& head, const void* data, size_t bytes) {
+  Other& other = others_[rank];
+  if (head.word_at) head.word_at += other.board;
   return worker_->announce(peer(other), head, data, bytes);
 }
 

@@ -33,6 +33,9 @@ class UcxPath {
   // head's addresses count from the rank's board; they are changed to the peer's.  Head and data
   // stay as they are until the request is complete.
   UcxRequest announce(size_t rank, Announcement& head, const void* data, size_t bytes);
+  // A piece of a put: only head's word counts from the board.
+  bool over_sockets() const { return worker_->over_sockets(); }
+  UcxRequest send(size_t rank, Announcement& head, const void* data, size_t bytes);
   void fence() { worker_->fence(); }  // between puts to one rank
   bool test(size_t rank, UcxRequest& request) {
     return worker_->test(*others_[rank].peer, request);

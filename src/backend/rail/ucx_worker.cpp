@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/rail/ucx_worker.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
@@ -36,13 +40,25 @@ void tune(ucp_config_t* config) {
   set(prefix, "KEEPIDLE", "inf");
 }
 
+// Whether all devices are network interfaces of the kernel ("eth0", "ib0"), as far as they are
+// named.
+bool all_sockets(std::string devices) {
+  if (const char* all = std::getenv("UCX_NET_DEVICES"); devices.empty() && all) devices = all;
+  std::istringstream list(devices);
+  bool sockets = !devices.empty();
+  for (std::string one; std::getline(list, one, ',');)
+    sockets = sockets && access(("/sys/class/net/" + one).c_str(), F_OK) == 0;
+  return sockets;
+}
+
 }  // namespace
 
 std::shared_ptr<UcxWorker> UcxWorker::make(const std::string& device) {
   return std::shared_ptr<UcxWorker>(new UcxWorker(device));
 }
 
-UcxWorker::UcxWorker(const std::string& device) : device_(device) {
+UcxWorker::UcxWorker(const std::string& device)
+    : device_(device), over_sockets_(all_sockets(device)) {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), Kind::unsupported, "ucp_config_read");
   tune(config);
@@ -223,10 +239,14 @@ UcxMemory::UcxMemory(std::shared_ptr<UcxWorker> worker, void* base, size_t bytes
   const auto* first = static_cast<const std::byte*>(key);
   key_.assign(first, first + size);
   ucp_rkey_buffer_release(key);
+  worker_->registered_.emplace(reinterpret_cast<uint64_t>(base), bytes);
 }
 
 UcxMemory::~UcxMemory() {
   const std::lock_guard lock(worker_->mutex_);
+  auto& all = worker_->registered_;
+  const auto [first, last] = all.equal_range(reinterpret_cast<uint64_t>(base_));
+  all.erase(std::find_if(first, last, [&](const auto& one) { return one.second == bytes_; }));
   ucp_mem_unmap(worker_->context_, handle_);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // UCX (Unified Communication X, UCP interface >= 1.13) in this process: one context and one worker
 // for all communicators, an endpoint per peer process, made when it is first written to.  Peers put
-// into memory that was registered here, and write few bytes into boards by active messages.
+// into memory that was registered here, and write into it by active messages.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -50,7 +50,8 @@ class UcxMemory {
   Blob key_;
 };
 
-// To a peer's board: the word comes after the data.  Addresses are the peer's.
+// To memory that a peer registered: the word, where word_at is not 0, comes after the data.
+// Addresses are the peer's.
 struct Announcement {
   uint64_t word, word_at, data_at;
 };
@@ -81,8 +82,10 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
   // One message; from one rank to another they come in order.  In no order with puts.  Head
   // and data stay as they are until the request is complete.
   UcxRequest announce(UcxPeer& peer, const Announcement& head, const void* data, size_t bytes);
-  void open_board(const void* base, size_t bytes);  // memory where announcements may write
-  void close_board(const void* base);
+  // Over sockets a put is a message that the peer answers, after two copies: then bulk data goes by
+  // announce(), too, in pieces of at most most_piece bytes, which are no longer than a segment.
+  bool over_sockets() const { return over_sockets_; }
+  static constexpr size_t most_piece = size_t{480} << 10;
   // What is put to a peer after this comes after what was put to it before.
   void fence();
   void progress();
@@ -94,18 +97,19 @@ class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
   UcxRequest begun(UcxPeer& peer, ucs_status_ptr_t status);
   void note(UcxPeer& peer, ucs_status_t status);
   ucs_status_t listen();
-  bool in_board(uint64_t at, size_t bytes) const;
+  bool may_write(uint64_t at, size_t bytes) const;
   static ucs_status_t on_message(void* self, const void* header, size_t header_bytes, void* data,
                                  size_t bytes, const ucp_am_recv_param_t* param);
   static void on_error(void* self, ucp_ep_h endpoint, ucs_status_t status);
 
   std::string device_;
+  bool over_sockets_;
   std::mutex mutex_;  // of all calls of UCX
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   Blob address_;
   std::map<uint64_t, std::unique_ptr<UcxPeer>> peers_;
-  std::map<uint64_t, size_t> boards_;  // bytes, by address
+  std::multimap<uint64_t, size_t> registered_;  // bytes, by address
   std::atomic<bool> failed_ = false;
 };
 
