@@ -32,6 +32,7 @@ json row_of(const std::string& name, const json& entry) {
            {"value", ""},
            {"values", ""},
            {"problem", ""},
+           {"forced", ""},
            {"missing", json::array()},
            {"environment_only", false}};
   if (entry.is_object()) {
@@ -39,6 +40,7 @@ json row_of(const std::string& name, const json& entry) {
     row["default"] = field(entry, {"default", "default_value"});
     row["value"] = field(entry, {"value", "current"});
     row["problem"] = field(entry, {"problem"});
+    row["forced"] = field(entry, {"forced"});
     const std::string values = field(entry, {"values"});
     if (values.find('|') != std::string::npos) row["values"] = values;
     row["environment_only"] = !entry.contains("info_key");
@@ -47,6 +49,7 @@ json row_of(const std::string& name, const json& entry) {
     row["meaning"] = tools::words_of(entry);
   }
   const char* set = std::getenv(name.c_str());
+  if (!row["forced"].get<std::string>().empty()) row["value"] = row["forced"];
   if (row["value"].get<std::string>().empty()) row["value"] = set != nullptr ? set : row["default"];
   row["set"] = set != nullptr && *set != '\0';
   return row;
@@ -130,8 +133,10 @@ std::vector<std::string> remarks(const json& row, std::size_t width) {
   const std::string problem = row["problem"].get<std::string>();
   std::vector<std::string> lines;
   for (const std::string& text :
-       {problem.empty() ? "" : "refused: " + problem, row["meaning"].get<std::string>(),
-        row["values"].get<std::string>(), left_out(row["missing"]),
+       {problem.empty() ? "" : "refused: " + problem,
+        std::string(row["forced"].get<std::string>().empty() ? "" : "by TIDE_FORCE, which wins"),
+        row["meaning"].get<std::string>(), row["values"].get<std::string>(),
+        left_out(row["missing"]),
         std::string(row["environment_only"].get<bool>() ? "environment only" : "")})
     if (!text.empty())
       for (std::string& line : wrap(text, width)) lines.push_back(std::move(line));

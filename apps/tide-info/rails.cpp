@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/forced.hpp"
 #include "core/machine_read.hpp"
 #include "core/rail_table.hpp"
 
@@ -40,9 +41,12 @@ json nics_of(const Machine& machine) {
 
 }  // namespace
 
+// As for a group without info keys.
 json rail_entry(const Machine& machine, const std::vector<Location>& carriers, int devices) {
-  const tide::RailTable table =
-      tide::rail_table_of_node(machine, carriers, variable("TIDE_RAIL_DEVICES"), devices);
+  const auto force = tide::forced();
+  const auto found = force.find("tide_rail_devices");
+  const std::string asked = found != force.end() ? found->second : variable("TIDE_RAIL_DEVICES");
+  const tide::RailTable table = tide::rail_table_of_node(machine, carriers, asked, devices);
   json rails = json::array(), gpus = json::array();
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     rails.push_back(

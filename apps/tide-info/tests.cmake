@@ -15,7 +15,7 @@ if(NOT TIDE_HAVE_MULTICAST)
   tide_info_test(NAME multicast_not_built RANKS 1 ENV TIDE_MULTICAST=on ARGS --env EXPECT "TIDE_MULTICAST! .*refused: tide_multicast = on: .*TIDE_WITH_MULTICAST=ON")
 endif()
 tide_info_test(NAME good_values RANKS 1 ENV "TIDE_ORDER=rank;TIDE_FORCE=rail=mpi" ARGS --env
-  EXPECT "TIDE_ORDER\\* .*TIDE_FORCE\\* ")
+  EXPECT "TIDE_RAIL  +auto  +mpi  +by TIDE_FORCE.*TIDE_ORDER\\* .*TIDE_FORCE\\* ")
 tide_info_test(NAME version RANKS 1 ARGS --version EXPECT "tide-info ${PROJECT_VERSION}")
 tide_info_test(NAME wrong_option WRONG RANKS 2 ARGS --evn EXPECT "--evn.*--help explains")
 
@@ -35,6 +35,8 @@ if(TIDE_HAVE_HWLOC)
     ARGS --rails EXPECT "rail 0  eth7\\+eth8  TIDE_RAIL_DEVICES. hwloc sees no eth7.*rail 1  eth9  TIDE_RAIL_DEVICES. hwloc sees no eth9")
   tide_info_test(NAME rails_machine RANKS 0 ARGS --machine ${machines}/dgx_h100.xml
     EXPECT "8 ranks near gpu.*mlx5_7 .*no rail: others are beside a GPU.*rail 7  mlx5_11  nearest to GPU 7 .same PCIe switch..$")
+  tide_info_test(NAME rails_forced RANKS 0 ENV "TIDE_RAIL_DEVICES=eth1;TIDE_FORCE=order=rank,rail_devices=eth7+eth8" ARGS --machine ${machines}/cpu2.xml
+    EXPECT "rail 0  eth7\\+eth8  TIDE_RAIL_DEVICES")
   tide_info_test(NAME rails_supposed RANKS 0 ARGS --machine ${machines}/slingshot4.xml --ranks 2 --near numa --devices 2
     EXPECT "2 ranks near numa.*rail 0  hsn3\\+hsn0  same NUMA node.*rail 1  hsn1\\+hsn2  same NUMA node.$")
   tide_info_test(NAME rails_json RANKS 0 ARGS --machine ${machines}/permuted4.xml --ranks 1 --json

@@ -8,6 +8,7 @@ else()
   set(reader ${CMAKE_CURRENT_LIST_DIR}/machine_none.cpp)
 endif()
 add_library(tide_machine OBJECT
+  ${CMAKE_CURRENT_LIST_DIR}/forced.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_read.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rail_devices.cpp

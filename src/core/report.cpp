@@ -3,10 +3,13 @@
 #include "core/report.hpp"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "backend/cuda/gpu.hpp"
 #include "core/call.hpp"
+#include "core/error.hpp"
+#include "core/forced.hpp"
 #include "core/group.hpp"
 #include "core/machine_read.hpp"
 #include "core/settings.hpp"
@@ -152,6 +155,11 @@ std::string config_text() {
   std::string mpi = library;
   j["mpi"] = mpi.substr(0, mpi.find('\n'));
   j["mpi_built_with"] = TIDE_MPI_NAME;
+  std::map<std::string, std::string> force;
+  try {
+    force = forced();
+  } catch (const Error&) {  // told as the problem of TIDE_FORCE
+  }
   j["environment"] = Json::array();
   for (const Setting& s : all_settings()) {
     const std::string name = variable(s.name);
@@ -161,6 +169,7 @@ std::string config_text() {
                {"meaning", s.meaning},
                {"value", environment_value(name.c_str())}};
     if (s.scope != Setting::environment) entry["info_key"] = s.name;
+    if (const auto f = force.find(s.name); f != force.end()) entry["forced"] = f->second;
     if (const auto missing = missing_values(s); !missing.empty())
       entry["not_in_this_version"] = missing;
     if (const std::string problem = environment_problem(s); !problem.empty())

@@ -10,6 +10,7 @@
 #include "backend/cuda/gpu.hpp"
 #include "backend/rail.hpp"
 #include "core/error.hpp"
+#include "core/forced.hpp"
 #include "core/log.hpp"
 #include "core/machine_read.hpp"
 #include "core/rail_devices.hpp"
@@ -96,21 +97,6 @@ std::string variable(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return std::toupper(c); });
   return name;
-}
-
-static std::map<std::string, std::string> forced() {
-  std::map<std::string, std::string> result;
-  std::istringstream list(environment_value("TIDE_FORCE"));
-  for (std::string item; std::getline(list, item, ',');) {
-    const size_t equal = item.find('=');
-    if (equal == std::string::npos)
-      throw Error(
-          Kind::arg,
-          "TIDE_FORCE: '{}' is not of the form x=value; write for example TIDE_FORCE=order=rank",
-          item);
-    result["tide_" + item.substr(0, equal)] = item.substr(equal + 1);
-  }
-  return result;
 }
 
 static bool is_number(const std::string& text, bool whole) {
