@@ -868,8 +868,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                many small pieces (64)
      tide_device               CUDA device of this rank on this communicator (default: the thread's
                                current one at first use)
-     tide_landing_bytes_per_s  device memory: cap of what a rank's copies store, in all ranks of
-                               its node, in bytes a second; 0 (default): none
+     tide_landing_bytes_per_s  device memory: cap of what a rank's all-gathers on a communicator
+                               store, in all ranks of its node, in bytes a second; 0 (default): none
    For MPIX_Tide_alloc and MPIX_Tide_group_alloc:
      mpi_memory_alloc_kinds    system (default); cuda:device
      tide_share                none (default), or node: all ranks of a node get the same pages

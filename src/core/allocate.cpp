@@ -17,6 +17,7 @@ struct Wish {
   int32_t shared;
   int32_t device;  // memory of a device
   int32_t multicast;
+  int32_t insists;  // tide_multicast = on
 };
 
 // MPI 4.1's names.  The kind that the info asks for, else that of tide_memory.
@@ -84,16 +85,15 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
   Process& process = context.process();
   const Topology& t = context.topology();
   const int locals = t.size(context.node()), me = t.local(context.rank());
-  Wish wish{bytes, 0, 0, 0};
+  Wish wish{bytes, 0, 0, 0, 0};
   int device = -1;
-  bool insist = false;
   context.together([&] {
     const Settings settings = Settings::read(info, Setting::alloc);
     wish.device = wants_device(info_value(info, "mpi_memory_alloc_kinds"), settings);
     context.want_device(settings.text("tide_device"));
     if (wish.device) device = context.device();
     wish.shared = settings.text("tide_share") == "node";
-    insist = settings.text("tide_multicast") == "on";
+    wish.insists = settings.text("tide_multicast") == "on";
     wish.multicast = static_cast<int32_t>(multicast_wish(context, settings, wish.device));
     if (bytes < 0) throw Error(Kind::arg, "bytes is {}; pass at least 0", bytes);
   });
@@ -147,7 +147,7 @@ void* allocate(Context& context, int64_t bytes, MPI_Info info) {
     multicast = multicast_for(
         context, mode,
         !alone && !wish.shared && std::all_of(all.begin(), all.end(), [](auto& s) { return !!s; }),
-        all, insist);
+        all, std::any_of(wishes.begin(), wishes.end(), [](const Wish& w) { return w.insists; }));
   process.memory.drop_freed();
   for (int l = 0; l < locals; l++) {
     const auto& segment = all[static_cast<size_t>(l)];

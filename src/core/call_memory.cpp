@@ -65,7 +65,7 @@ bool Call::choose_multicast(bool device) {
   multicasts_.clear();
   work_.switch_adds = arguments_.reduce && group_.switch_adds();
   const auto use = [&](std::shared_ptr<const Multicast> of, size_t offset) -> MulticastPlace {
-    if (!of) return {};
+    if (!of || of->emulated != (mode == MulticastMode::emulated)) return {};
     if (multicasts_.empty() || multicasts_.back() != of) multicasts_.push_back(std::move(of));
     return {multicasts_.back().get(), offset};
   };

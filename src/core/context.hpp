@@ -111,6 +111,7 @@ class Context : public std::enable_shared_from_this<Context> {
     if (default_device_ < 0) default_device_ = device;
   }
   void want_device(const std::string& asked);  // empty: no wish.  Error{arg}: it is another already
+  int likely_device() const;                   // what device() would choose now
   bool adopt_device(int device);  // of the first device memory that comes; false: it is another one
   // By a rank, as the context was made, or since then for memory that all ranks asked for.
   bool any_gpu_in_use() const { return any_gpu_in_use_; }

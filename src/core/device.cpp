@@ -26,15 +26,17 @@ void Context::want_device(const std::string& asked) {
   if (!asked.empty()) wanted_device_ = asked;
 }
 
-int Context::device() {
+int Context::likely_device() const {
   if (device_ >= 0) return device_;
   std::string why;
   const int count = gpu::devices(&why);
   if (count == 0)
     throw Error(Kind::unsupported, "no device: {}; use host memory, or run where a GPU is", why);
-  if (!wanted_device_.empty()) return device_ = number_of(wanted_device_, count);
-  return device_ = default_device_ < 0 ? gpu::current() : default_device_;
+  if (!wanted_device_.empty()) return number_of(wanted_device_, count);
+  return default_device_ < 0 ? gpu::current() : default_device_;
 }
+
+int Context::device() { return device_ = likely_device(); }
 
 bool Context::adopt_device(int device) {
   if (device_ < 0 && (wanted_device_.empty() || wanted_device_ == std::to_string(device)))

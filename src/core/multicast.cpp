@@ -20,7 +20,7 @@ std::string why_no_multicast(Context& context, const Settings& settings) {
   std::string why;
   if (gpu::devices(&why) == 0)
     return fmt::format("there is no device ({}), and host memory has no multicast address", why);
-  const int device = context.device();
+  const int device = context.likely_device();  // memory that comes may be another's
   if (!gpu::multicast_supported(device))
     return fmt::format("device {} ({}) has no multicast: its attribute is 0", device,
                        gpu::name(device));

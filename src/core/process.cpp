@@ -190,7 +190,6 @@ void Process::at_finalize() {
   {
     const std::lock_guard lock(mutex_);
     all.swap(contexts_);
-    for (auto& [id, kind] : kinds_) kind.multicast.reset();
   }
   // First the thread: from the beginning of MPI_Finalize MPICH takes no locks any more, and two
   // threads must not be in it.
@@ -198,6 +197,13 @@ void Process::at_finalize() {
   progress_->drain();
   for (const auto& weak : all)
     if (const auto context = weak.lock()) context->let_go();
+  std::vector<std::shared_ptr<const Multicast>>
+      last;  // no call uses them any more; let go unlocked
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, kind] : kinds_) last.push_back(std::move(kind.multicast));
+  }
+  last.clear();
   ucx_.clear();
   memory.clear();
 }

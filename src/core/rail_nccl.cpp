@@ -169,6 +169,7 @@ std::string Context::grow_device_workspace(size_t bytes, bool& lost) {
   const bool first = device_workspace_ == nullptr;
   auto fresh = std::make_shared<WorkspaceSet>();
   fresh->of = std::move(parts);
+  why_no_switch_.clear();
   if (multicast_ == MulticastMode::nvlink)
     if (const auto whole = make_multicast(*this, multicast_, true, fresh->of, why_no_switch_))
       for (int slot = 0; slot < slot_count; slot++)

@@ -16,8 +16,9 @@ CudaBackend::CudaBackend(const Node& node, int device)
     : HostBackend(node), device_(device), copy_(device), sum_(device), beside_(device) {}
 
 // Of an interval: with a cap so many that each lands in about half a millisecond.
-static std::vector<Interval> parts(const Work& work, const Interval& whole) {
-  if (work.landing_bytes_per_s <= 0) return {whole};
+static std::vector<Interval> parts(const Work& work, const Copy& op) {
+  const Interval& whole = op.interval;
+  if (work.landing_bytes_per_s <= 0 || op.dst.buffer != Buffer::param) return {whole};
   const int places = work.topology->size(work.topology->node(work.rank));
   const auto bytes = static_cast<size_t>(work.landing_bytes_per_s / 2000 / places);
   std::vector<Interval> result;
@@ -55,7 +56,7 @@ const gpu::Binding& CudaBackend::binding(Work& work) {
     lowered.resize(ops.size());
     for (size_t i = 0; i < ops.size(); i++) {
       if (const auto* c = std::get_if<Copy>(&ops[i]))
-        for (const Interval& part : parts(work, c->interval))
+        for (const Interval& part : parts(work, *c))
           lowered[i].push_back(gpu::lower(work, me, *c, part, device_, stream(lane)));
       else if (const auto* s = std::get_if<Sum>(&ops[i]))
         lowered[i].push_back(gpu::lower(work, *s, stream(lane)));
@@ -105,7 +106,8 @@ void CudaBackend::before_entry(Work& work) {
 
 // The cursor's offset counts parts.
 bool CudaBackend::carry_out(Work& work, Lane lane, const Op& op, Cursor& cursor, size_t& budget) {
-  const bool capped = work.landing_bytes_per_s > 0 && std::holds_alternative<Copy>(op);
+  const auto* copy = std::get_if<Copy>(&op);
+  const bool capped = work.landing_bytes_per_s > 0 && copy && copy->dst.buffer == Buffer::param;
   if (capped && now_s() < land_again_s_) return false;
   const gpu::Use use(device_);
   const auto& parts = binding(work).lanes[static_cast<size_t>(lane)][cursor.op];

@@ -131,7 +131,7 @@ Lowered lower(const Work& work, int me, const Copy& op, const Interval& part, in
     if (multicast && src) {
       char* to = multicast->address() + piece.elem * size;
       if (multicast_cut(to, bytes).middle) {
-        result.stored_bytes += bytes;
+        result.stored_bytes += bytes * multicast->of->member.size();
         if (from == full)
           copies.push_back({to, src, bytes, multicast->of});
         else

@@ -80,6 +80,7 @@ UcxRail::~UcxRail() {
   for (Slot& slot : slots_) {
     never_free_value(std::move(slot.notes));
     never_free_value(std::move(slot.outbox));
+    never_free_value(std::move(slot.sending));  // with the headers of messages
   }
 }
 
