@@ -259,6 +259,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string wanted_device_;
   bool any_gpu_in_use_ = false;
   MulticastMode multicast_ = MulticastMode::off;
+  bool asked_for_multicast_ = false;  // when the device workspace was made
 
   struct Queued {
     std::shared_ptr<Group> group;

@@ -70,15 +70,12 @@ std::shared_ptr<Group> Group::create(MPI_Comm comm, std::vector<Param> params,
   context.reserve(need);
   group->device_rail_ =
       context.device_rail(group->settings_, need, group->rail_, group->why_no_device_rail_);
-  if (group->device_rail_ && group->multicast_ == MulticastMode::nvlink) {
-    std::string why = context.why_no_switch();
-    const auto set = context.device_workspaces();  // as large on all ranks, and as old
-    if (why.empty() && set && !set->multicast[0] && context.topology().size(context.node()) > 1)
-      why = "the workspace was made before a group asked for multicast";
-    why = context.first_reason(why);
-    if (!why.empty() && group->settings_.text("tide_multicast") == "on")
-      throw Error(Kind::unsupported, "tide_multicast = on: {}; use auto, off or emulate", why);
-    if (!why.empty()) group->why_no_multicast_ = "switch sums: " + why;
+  if (group->device_rail_ && group->multicast_ == MulticastMode::nvlink &&
+      !context.why_no_switch().empty()) {
+    if (group->settings_.text("tide_multicast") == "on")
+      throw Error(Kind::unsupported, "tide_multicast = on: {}; use auto, off or emulate",
+                  context.why_no_switch());
+    group->why_no_multicast_ = "switch sums: " + context.why_no_switch();
   }
   const auto tables = AddressTable::share_tables(context, 2 * group->params_.size());
   context.together([&] {

@@ -170,7 +170,8 @@ std::string Context::grow_device_workspace(size_t bytes, bool& lost) {
   auto fresh = std::make_shared<WorkspaceSet>();
   fresh->of = std::move(parts);
   why_no_switch_.clear();
-  if (multicast_ == MulticastMode::nvlink)
+  asked_for_multicast_ = multicast_ == MulticastMode::nvlink;
+  if (asked_for_multicast_)
     if (const auto whole = make_multicast(*this, multicast_, true, fresh->of, why_no_switch_))
       for (int slot = 0; slot < slot_count; slot++)
         fresh->multicast[slot] = fresh->part(*whole, slot);
@@ -220,8 +221,10 @@ Rail* Context::device_rail(const Settings& settings, size_t bytes, Rail* records
   if (why.empty()) {
     bool lost = !nccl_rail_;
     if (lost) why = make_nccl_rail(*records);
-    if (why.empty() && (!device_workspace_ || device_workspace_->bytes(0) < need))
-      why = grow_device_workspace(need, lost);
+    const size_t has = device_workspace_ ? device_workspace_->bytes(0) : 0;
+    const bool lacks_multicast = multicast_ == MulticastMode::nvlink && !asked_for_multicast_;
+    if (why.empty() && (has < need || lacks_multicast))
+      why = grow_device_workspace(std::max(has, need), lost);
     if (why.empty()) return nccl_rail_.get();
     if (lost) lose_nccl(why);
   }
