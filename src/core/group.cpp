@@ -100,7 +100,9 @@ void Group::need_thread() {
                 "tide_progress = thread, and stream-ordered calls: between nodes the progress "
                 "thread calls MPI, which was not initialised with MPI_THREAD_MULTIPLE; do that, or "
                 "use poll and calls without a stream");
-  if (context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE)) check_binding();
+  const bool started = context_->process().progress().start_thread(level == MPI_THREAD_MULTIPLE);
+  // A launcher binds all ranks alike: one line in place of thousands.
+  if (started && context_->comm_rank() == 0) check_binding(0);
 }
 
 void Group::set_async_error(const Error& error) {

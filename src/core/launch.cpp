@@ -94,12 +94,12 @@ std::string binding_mistake(int cpus, const std::string& mpi, const Lookup& envi
                           : "mpiexec -bind-to none");
 }
 
-void check_binding() {
+void check_binding(int rank) {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;  // more CPUs than the mask has
   const std::string mistake =
       binding_mistake(CPU_COUNT(&mask), this_mpi, [](const char* v) { return getenv(v); });
-  if (!mistake.empty()) warn_once(mistake);
+  if (!mistake.empty()) warn_once(fmt::format("rank {}: {}", rank, mistake));
 }
 
 }  // namespace tide

@@ -18,6 +18,6 @@ void check_launch();  // of this process: warns once
 
 // The same of a process with a progress thread on so many CPUs.
 std::string binding_mistake(int cpus, const std::string& mpi, const Lookup& environment);
-void check_binding();  // of this thread: warns once
+void check_binding(int rank);  // of this thread: warns once
 
 }  // namespace tide

@@ -63,10 +63,11 @@ TEST(ReduceScatter, OperationScaleAndAccumulateInTheWrittenOrder) {
   }
 }
 
-// Some elements more than fill the tiles of a device's kernel (32 Ki): each is added once.
+// Some elements more than fill the tiles of a device's kernel (64 Ki): each is added once.
 TEST(ReduceScatter, TailsBehindWholeTiles) {
   const int ranks = world().size;
-  List list(world(), {param(ranks, 32769), param(ranks, 32775), param(ranks, 65543)});
+  List list(world(),
+            {param(ranks, 32769), param(ranks, 32775), param(ranks, 65543), param(ranks, 131073)});
   check_reduce_scatter(list, {.out_dtype = MPIX_TIDE_FP32, .accumulate = true});
 }
 
