@@ -97,9 +97,9 @@ function(tide_add_mpi_runs program)
     endif()
     add_test(NAME ${name} COMMAND ${command})
     # Two ranks a core at the most (test.sh), or one where they spin: PROCESSORS keeps CTest -j from starting several at once.
-    # What is to happen within a time runs alone.
+    # What is to happen within a time runs alone, and what counts the machine's entries of /dev/shm.
     set(slots ${ranks})
-    if(program MATCHES "timeout|progress|overlap")
+    if(program MATCHES "timeout|progress|overlap|cycles")
       set(slots 64)
     endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT ${RUN_TIMEOUT} PROCESSORS ${slots} LABELS "mpi;ranks_${ranks};${RUN_LABELS}"
