@@ -4,6 +4,8 @@
 // the process, and so does the progress thread where a group asked for one.  All waiting of the
 // library is done here.
 #pragma once
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -32,6 +34,7 @@ class Progress {
         continue;
       }
       idle = 0;
+      if (mine.drives_rail()) sched_yield();  // a peer on this core may have to answer its rail
       if (++moved % slices == 0) tick(mine, true);
     }
   }

@@ -47,6 +47,10 @@ hostname "$name"
 # Of each network.  bbr, where a machine has that, takes a flow's rate from its past: what shared the link with others in
 # one round starts too slow in the next.
 echo "$tcp" > /proc/sys/net/ipv4/tcp_congestion_control
+# A connection neither starts with the window that another one ended with, nor loses its own in a pause: what ran before would
+# be part of the measurement.
+echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save
+echo 0 > /proc/sys/net/ipv4/tcp_slow_start_after_idle
 ip link set lo up
 : > "$dir/$host.ready"
 [ "$host" != head ] || exec sleep infinity

@@ -6,14 +6,14 @@ usage="usage: tests/cluster/perf.sh [options] BUILD...   (build/openmpi build/mp
   --hosts 2,4      numbers of hosts            --ranks 1,2     ranks on each host
   --rails 1,2      rails of each host          --rate 1gbit    of a rail, in each direction
   --rail mpi       what carries Tide's bytes: TIDE_RAIL (mpi, ucx), a list
-  --model qwen30b  --mib 16  --reps 5  --collective allgather,reduce-scatter   as in tide-perf
+  --model llama70b  --mib 16  --reps 5  --collective allgather,reduce-scatter   as in tide-perf
 One row for each combination.  bound: the bytes that a host must receive, (M-1)/M of the list (all-gather) or of the
 partial sums (reduce-scatter: fp32, or the raw gradients where a host has one rank), over the rate that one TCP stream a
 rail had before the runs.  puts: the same bytes by plain ucp_put_nbx over the same devices, unpaced, without sums (puts.cpp;
 right after Tide's run; - where it is not UCX).  share: of each rail in what host 0 received.  stock, flat: see tide-perf --help."
 set -uo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-hosts=2,4 ranks=1,2 rails=1,2 rate=1gbit rail=mpi model=qwen30b mib=16 reps=5 collective=allgather,reduce-scatter builds=()
+hosts=2,4 ranks=1,2 rails=1,2 rate=1gbit rail=mpi model=llama70b mib=16 reps=5 collective=allgather,reduce-scatter builds=()
 while [ $# -gt 0 ]; do
   case $1 in
     --hosts | --ranks | --rails | --rate | --rail | --model | --mib | --reps | --collective)
