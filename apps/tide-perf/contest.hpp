@@ -23,7 +23,7 @@ struct Workload {
   int rank, ranks;
   const ParamList* list;
   Layout layout;
-  MPIX_Tide_group group;
+  MPIX_Tide_group group;  // null where this is one of the ranks of --in-process
   MPIX_Tide_topology topology;
   std::string share, memory;
   int out_dtype;  // of reduce-scatter, 0: each parameter's own
@@ -48,6 +48,8 @@ struct Contestant {
   std::function<std::string()> verify;  // empty, or the first wrong element
 };
 
+/// Clear and verify of this rank's outputs.
+void prepare_results(Workload& w, bool allgather, Contestant& c);
 /// Workspace, clear and verify of a call of the library's by `group`.
 void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant& c);
 Contestant tide_allgather(Workload& w);

@@ -118,6 +118,7 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
            {{"skew_ms", o.skewed() ? o.skew_ms : 0},
             {"beside", o.beside},
             {"test_every_us", o.test_every_us},
+            {"in_process", o.in_process},
             {"reps", o.reps},
             {"warmup", o.warmup},
             {"seed", o.seed},

@@ -27,6 +27,15 @@ void check_fake_nodes(const std::string& list) {
         fmt::format("--fake-nodes names {} ranks, but there are {}: start as many", named, ranks));
 }
 
+void check_processes(const Options& options) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (options.in_process > 0 && ranks > 1)
+    throw std::invalid_argument(
+        fmt::format("--in-process {} is for one process, but there are {}: start one (mpirun -n 1)",
+                    options.in_process, ranks));
+}
+
 // Opened before the run: a wrong path must not cost its results.
 std::ofstream open_json(const std::string& file, int rank) {
   std::ofstream out;
@@ -47,6 +56,7 @@ std::vector<ParamList> real_lists(const Options& options) {
 
 void run(const Options& options, int rank, int argc, char** argv) {
   check_fake_nodes(options.fake_nodes);
+  check_processes(options);
   std::ofstream json = open_json(options.json_file, rank);
   lists_of(options, MPI_COMM_WORLD);  // a broken list is reported before anything is printed
   MPI_Comm tide_comm = MPI_COMM_NULL;

@@ -23,6 +23,13 @@ Bytes make_bytes(std::int64_t bytes, int fill) {
 }
 
 Storage make_private(const Layout& layout, What what, int rank, int dtype, bool on_device) {
+  return make_in(layout, what, rank, dtype, on_device, [on_device](std::int64_t bytes) {
+    return on_device ? gpu::allocate(static_cast<std::size_t>(bytes)) : make_bytes(bytes);
+  });
+}
+
+Storage make_in(const Layout& layout, What what, int rank, int dtype, bool on_device,
+                const std::function<Bytes(std::int64_t)>& allocate) {
   constexpr std::int64_t align = 64;
   Storage storage{{}, nullptr, on_device};
   std::vector<std::int64_t> offsets;
@@ -34,7 +41,7 @@ Storage make_private(const Layout& layout, What what, int rank, int dtype, bool 
     offsets.push_back(total);
     total += (elems * elem + align - 1) / align * align;
   }
-  const Bytes base = on_device ? gpu::allocate(static_cast<std::size_t>(total)) : make_bytes(total);
+  const Bytes base = allocate(total);
   for (const std::int64_t offset : offsets) storage.ptrs.push_back(base.get() + offset);
   storage.owner = base;
   return storage;

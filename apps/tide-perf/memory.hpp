@@ -38,6 +38,10 @@ enum class What { full, shard };
 /// or on the device in use.
 Storage make_private(const Layout& layout, What what, int rank, int dtype, bool on_device = false);
 
+/// The same in memory that `allocate` gives.
+Storage make_in(const Layout& layout, What what, int rank, int dtype, bool on_device,
+                const std::function<Bytes(std::int64_t)>& allocate);
+
 /// The same from MPIX_Tide_group_alloc with the info `keys`.  Collective; throws AgreedError on all
 /// ranks.
 Storage make_tide(MPI_Comm comm, MPIX_Tide_group group, int what, int dtype, const Keys& keys);

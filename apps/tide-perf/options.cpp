@@ -15,6 +15,8 @@
 namespace perf {
 namespace {
 
+constexpr int most_in_process = 64;  // rows that the resident kernel takes
+
 const char* const description =
     "tide-perf: all-gather and reduce-scatter of real parameter lists, the library against\n"
     "what programs do today, interleaved in one run.  Every result is verified bit by bit\n"
@@ -30,9 +32,11 @@ const char* const footer =
     "(MPI_Iallgather, MPI_Ireduce_scatter_block on flat buffers, with and without MPI_Test).\n"
     "With --memory cuda: stock (copy-in, ncclAllGather, split copy; chunk_cat to fp32,\n"
     "ncclReduceScatter), copy-out (the all-gather's without its copy-in), nccl (bare, on flat\n"
-    "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound).  NCCL "
-    "is\n"
-    "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
+    "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound); with\n"
+    "--in-process: plain, resident (packed fp32 added by 16 thread blocks a rank that stay for "
+    "the\n"
+    "whole reduce-scatter, as many as NCCL has), stock-resident (chunk_cat to fp32, then that).\n"
+    "NCCL is loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
     "TIDE_CUBLAS_LIBRARY,\n"
     "else libcublas.so, CUPTI (--trace) from TIDE_CUPTI_LIBRARY, else libcupti.so;\n"
     "NCCL_NVLS_ENABLE is 0 unless set.\n"
@@ -50,6 +54,7 @@ const char* const footer =
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --trace --reps 5\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --displaced --reps 5\n"
+    "  mpirun -n 1 tide-perf --memory cuda --in-process 8 --mib 256 --trace --reps 5\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
     "  mpirun -n 3 tide-perf --list my_model.txt --dtype fp32";
 
@@ -106,7 +111,7 @@ void add_how(CLI::App& app, Options& o) {
   app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
       ->delimiter(',')
       ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi",
-                             "copy-out", "nccl", "plain"}))
+                             "copy-out", "nccl", "plain", "resident", "stock-resident"}))
       ->capture_default_str();
   app.add_option("-n,--reps", o.reps, "timed repetitions of each")
       ->check(CLI::Range(1, 1000000))
@@ -141,6 +146,17 @@ CLI::Validator beside_word() {
     return fmt::format("{} is neither gemm nor gemm:MxNxK", word);
   };
   return {check, ""};
+}
+
+void add_in_process(CLI::App& app, Options& o) {
+  app.add_option(
+         "--in-process", o.in_process,
+         "one process carries out the plans of L ranks (2 to 64) of one node, in one context\n"
+         "of one GPU, where ranks in processes of their own would take it in turns; with the\n"
+         "modes below, too (needs --memory cuda)")
+      ->type_name("L")
+      ->check(CLI::Range(2, most_in_process).description(""))
+      ->excludes("--fake-nodes");
 }
 
 // On a GPU alone.
@@ -207,6 +223,24 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap);
 }
 
+// --in-process, and what belongs to it or does not.
+std::string in_process_problem(const Options& o) {
+  if (o.in_process > 0 && !o.on_device()) return "--in-process needs --memory cuda";
+  if (o.in_process > 0 && o.share == "node")
+    return "--in-process has private parameters; use --share none";
+  if (o.in_process > 0 && o.skewed())
+    return "--skew is for ranks that are processes; leave out --skew or --in-process";
+  for (const std::string& name : o.baselines) {
+    const bool with = name == "resident" || name == "stock-resident";
+    const bool without = name == "stock" || name == "copy-out" || name == "nccl";
+    if (o.in_process > 0 && without)
+      return fmt::format("--baselines {} does not go with --in-process; use {}", name,
+                         "plain, resident or stock-resident");
+    if (o.in_process == 0 && with) return fmt::format("--baselines {} needs --in-process", name);
+  }
+  return "";
+}
+
 // Parts memory's word from the device in it, and says what does not go with which memory.
 std::string device_problem(Options& o) {
   if (o.memory.rfind("cuda:", 0) == 0) {
@@ -215,6 +249,7 @@ std::string device_problem(Options& o) {
   }
   for (const std::string& name : o.baselines) {
     if (name == "all" || name == "none" || name == "stock") continue;
+    if (name == "resident" || name == "stock-resident") continue;  // of in_process_problem
     const bool of_device = name == "copy-out" || name == "nccl" || name == "plain";
     if (of_device != o.on_device())
       return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
@@ -234,6 +269,7 @@ std::string problem_of(Options& o) {
   if (o.share == "node" && o.memory == "malloc")
     return "--share node needs --memory tide or cuda: only Tide's memory can be shared";
   if (const std::string problem = device_problem(o); !problem.empty()) return problem;
+  if (const std::string problem = in_process_problem(o); !problem.empty()) return problem;
   if (std::find(o.models.begin(), o.models.end(), "all") != o.models.end())
     o.models = {"llama70b", "qwen30b", "wan14b"};
   try {
@@ -295,6 +331,7 @@ tools::Parsed parse_options(int argc, char** argv, Options& options) {
   app.get_formatter()->column_width(34);
   add_what(app, options);
   add_how(app, options);
+  add_in_process(app, options);
   add_modes(app, options);
   return tools::parse(app, argc, argv, [&options] { return problem_of(options); });
 }

@@ -16,6 +16,7 @@ struct Options {
   std::vector<std::string> baselines{"all"};
   std::string list_file, fake_nodes, json_file;
   std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
+  int in_process = 0;         // ranks of one node in one process; 0: a process is a rank
   std::string device;         // of --memory cuda:K; empty: each rank's own
   std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
   bool displaced = false;     // which blocks of a kernel the calls displace

@@ -10,10 +10,18 @@
 #include "agreement.hpp"
 #include "dtypes.hpp"
 #include "gpu/device.hpp"
+#include "gpu/in_process.hpp"
 #include "patterns.hpp"
 
 namespace perf {
 namespace {
+
+// What the device's baselines add, each as much.
+std::vector<const char*> baselines_of(const Options& o, bool allgather) {
+  if (o.in_process == 0) return {"stock", "copy-out", "nccl", "plain"};
+  return allgather ? std::vector<const char*>{"plain"}
+                   : std::vector<const char*>{"stock-resident", "resident"};
+}
 
 // In multiples of the list: the inputs and outputs, and what each baseline that takes part adds.
 // A gradient cast to fp32 is twice as large (`wide`), an fp64 one as large.
@@ -24,7 +32,7 @@ double lists_in_memory(const Options& o, const Workload& w, bool allgather) {
   const double wide = elems * static_cast<double>(elem_bytes(w.acc_dtype)) / std::max(1.0, full);
   double lists = allgather ? 2 : 1;
   if (o.on_device()) {
-    for (const char* name : {"stock", "copy-out", "nccl", "plain"})
+    for (const char* name : baselines_of(o, allgather))
       if (o.has_baseline(name)) lists += allgather ? 2 : wide;
     return lists;
   }
@@ -39,6 +47,16 @@ Keys keys_of(const Workload& w, const std::string& share) {
   Keys keys{{"tide_share", share}};
   if (w.memory == "cuda") keys.push_back({"mpi_memory_alloc_kinds", "cuda:device"});
   return keys;
+}
+
+// `what` as MPIX_Tide_group_alloc names it.
+Storage make(const Workload& w, int what, int dtype, const std::string& share) {
+  const What rows = what == MPIX_TIDE_SHARD ? What::shard : What::full;
+  if (w.memory == "malloc") return make_private(w.layout, rows, w.rank, dtype);
+  if (w.group == nullptr)
+    return make_in(w.layout, rows, w.rank, dtype, true,
+                   [&](std::int64_t bytes) { return gpu::mapped(w.gpu->device, bytes); });
+  return make_tide(w.tide_comm, w.group, what, dtype, keys_of(w, share));
 }
 
 }  // namespace
@@ -61,12 +79,8 @@ void check_memory(const Options& o, const Workload& w, bool allgather) {
 }
 
 void fill_allgather(Workload& w) {
-  w.shards = w.memory == "malloc"
-                 ? make_private(w.layout, What::shard, w.rank, 0)
-                 : make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, 0, keys_of(w, "none"));
-  w.params = w.memory == "malloc"
-                 ? make_private(w.layout, What::full, w.rank, 0)
-                 : make_tide(w.tide_comm, w.group, MPIX_TIDE_FULL, 0, keys_of(w, w.share));
+  w.shards = make(w, MPIX_TIDE_SHARD, 0, "none");
+  w.params = make(w, MPIX_TIDE_FULL, 0, w.share);
   // On a device each baseline has its own.
   if (w.memory != "cuda") w.own_params = make_private(w.layout, What::full, w.rank, 0);
   poison(w.layout, w.params, What::full, w.rank, 0);
@@ -79,12 +93,8 @@ void fill_allgather(Workload& w) {
 }
 
 void fill_reduce_scatter(Workload& w) {
-  w.grads = w.memory == "malloc"
-                ? make_private(w.layout, What::full, w.rank, 0)
-                : make_tide(w.tide_comm, w.group, MPIX_TIDE_GRAD, 0, keys_of(w, "none"));
-  w.reduced = w.memory == "malloc" ? make_private(w.layout, What::shard, w.rank, w.out_dtype)
-                                   : make_tide(w.tide_comm, w.group, MPIX_TIDE_SHARD, w.out_dtype,
-                                               keys_of(w, "none"));
+  w.grads = make(w, MPIX_TIDE_GRAD, 0, "none");
+  w.reduced = make(w, MPIX_TIDE_SHARD, w.out_dtype, "none");
   if (w.memory != "cuda") w.own_reduced = make_private(w.layout, What::shard, w.rank, w.out_dtype);
   poison(w.layout, w.reduced, What::shard, w.rank, w.out_dtype);
   for (int p = 0; p < w.layout.nparams(); ++p) {

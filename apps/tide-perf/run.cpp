@@ -12,6 +12,7 @@
 #include "gpu/baselines.hpp"
 #include "gpu/beside.hpp"
 #include "gpu/displaced.hpp"
+#include "gpu/in_process.hpp"
 #include "gpu/trace.hpp"
 #include "group.hpp"
 #include "measure.hpp"
@@ -98,14 +99,37 @@ auto measure_of(const Options& o) {
                              : measure_calls;
 }
 
+Result result_of(const Workload& w, bool allgather) {
+  Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
+  result.full_bytes = w.list->full_bytes();
+  result.bus_share = (w.layout.ranks() - 1.0) / w.layout.ranks();
+  result.shard_bytes = w.layout.packed_offsets(0).back();
+  result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+  return result;
+}
+
+// `w` is of the process, which is the job, and `ranks` are those in it.
+Result run_in_process(const Options& o, Workload& w, bool allgather) {
+  std::vector<Workload> ranks(static_cast<std::size_t>(o.in_process), w);
+  check_memory(o, w, allgather);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].ranks = o.in_process;
+    (allgather ? fill_allgather : fill_reduce_scatter)(ranks[r]);
+  }
+  std::vector<Contestant> contestants{gpu::tide_in_process(ranks, allgather)};
+  for (Contestant& c : gpu::in_process_baselines(o, ranks, allgather))
+    contestants.push_back(std::move(c));
+  Result result = result_of(w, allgather);
+  measure_of(o)(o, w, contestants, result);
+  result.report = {{"path", "cuda-direct"}};
+  return result;
+}
+
 Result run_one(const Options& o, Workload& w, bool allgather, const std::string& progress) {
   check_memory(o, w, allgather);
   (allgather ? fill_allgather : fill_reduce_scatter)(w);
-  Result result{allgather ? "allgather" : "reduce-scatter", *w.list};
-  result.full_bytes = w.list->full_bytes();
-  result.bus_share = (w.ranks - 1.0) / w.ranks;
-  result.shard_bytes = w.layout.packed_offsets(0).back();
-  result.out_dtype = w.out_dtype == 0 ? "own" : dtype_name(w.out_dtype);
+  Result result = result_of(w, allgather);
   result.progress = progress;
   if (o.overlap)
     measure_overlap(o, w, allgather, result);
@@ -159,18 +183,21 @@ void run_list(const Options& o, const Job& job, const ParamList& list, const std
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPIX_Tide_topology topology{};
   tools::check_tide(MPIX_Tide_comm_topology(job.tide_comm, &topology), "MPIX_Tide_comm_topology");
-  const Group group = make_group(job.tide_comm, list, group_keys(o, job.gpu));
+  const bool in_process = o.in_process > 0;
+  const Group group =
+      in_process ? nullptr : make_group(job.tide_comm, list, group_keys(o, job.gpu));
   const int out_dtype = out_dtype_of(o, list);
   const bool wide = out_dtype == MPIX_TIDE_FP64 || has_dtype(list, MPIX_TIDE_FP64);
   for (const bool allgather : {true, false}) {
     if (!o.has_collective(allgather ? "allgather" : "reduce-scatter")) continue;
     // Made anew for each collective, so that only one's buffers exist at a time.
     Workload w{MPI_COMM_WORLD, job.tide_comm, rank,
-               ranks,          &list,         Layout(list, ranks),
+               ranks,          &list,         Layout(list, in_process ? o.in_process : ranks),
                group.get(),    topology,      o.share,
                o.memory,       out_dtype,     wide ? MPIX_TIDE_FP64 : MPIX_TIDE_FP32};
     w.gpu = &job.gpu;
-    results.push_back(run_one(o, w, allgather, progress));
+    results.push_back(in_process ? run_in_process(o, w, allgather)
+                                 : run_one(o, w, allgather, progress));
     if (rank == 0) fmt::print("{}", result_text(results.back()));
     std::fflush(stdout);
   }

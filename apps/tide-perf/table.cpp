@@ -20,7 +20,7 @@ std::string bar(double value, double longest) {
 }
 
 std::string row_text(const Row& row, const Result& result, double longest) {
-  if (!row.refused.empty()) return fmt::format("  {:<10} {}\n", row.name, row.refused);
+  if (!row.refused.empty()) return fmt::format("  {:<14} {}\n", row.name, row.refused);
   const double tide = result.rows.front().summary.median;
   const double gbps = static_cast<double>(result.full_bytes) / row.summary.median / 1e9;
   return fmt::format("  {:<10} {:>10.3f} {:>10.3f} {:>10.2f} {:>10.2f} {:>8.2f}x {:>10.2f}  {}\n",
@@ -77,6 +77,10 @@ std::string mode_text(const Facts& f, const Options& o) {
         f.thread_multiple ? ""
                           : "this MPI does not give MPI_THREAD_MULTIPLE: between nodes "
                             "tide_progress=thread is refused\n");
+  if (o.in_process > 0)
+    return fmt::format(
+        "in-process: the plans of {} ranks of one node, by one thread of this process each\n",
+        o.in_process);
   if (o.skewed())
     return fmt::format("skew: every rank is late by a random 0 to {:g} ms in each call\n",
                        o.skew_ms);

@@ -62,6 +62,12 @@ foreach(mode trace displaced)
   tide_perf_test(NAME ${mode}_beside WRONG RANKS 0 EXPECT "--${mode} excludes --beside|--beside excludes --${mode}"
     ARGS --small --memory cuda --beside gemm --${mode})
 endforeach()
+tide_perf_test(NAME in_process_host WRONG RANKS 0 EXPECT "--in-process needs --memory cuda" ARGS --small --in-process 4)
+foreach(number 0 1 65 x)
+  tide_perf_test(NAME in_process_${number} WRONG RANKS 0 EXPECT "--in-process: Value ${number} not in range 2 to 64"
+    ARGS --small --memory cuda --in-process ${number})
+endforeach()
+tide_perf_test(NAME in_process_alone WRONG RANKS 0 EXPECT "--baselines resident needs --in-process" ARGS --small -b resident)
 tide_perf_test(NAME device_baseline WRONG RANKS 0 EXPECT "--baselines nccl does not go with --memory tide"
   ARGS --small --baselines nccl)
 if(NOT TIDE_HAVE_CUDA)
@@ -79,6 +85,19 @@ elseif(TIDE_WITH_CUDA STREQUAL "emulate")
   tide_perf_test(NAME cuda_device_of_all RANKS 2 ENV TIDE_EMULATED_DEVICES=2 TIDE_DEVICE=0
     EXPECT "rank 0: 1 emulated device, rank 1: 1 emulated device.*Pass"
     ARGS --small -c allgather --memory cuda:1 --reps 1 --baselines none)
+  tide_perf_test(NAME in_process RANKS 1
+    EXPECT "in-process: the plans of 5 ranks.*plain +left out.*path cuda-direct.*Pass.*stock-resident +left out.*resident +left out.*Pass"
+    ARGS --list ${lists}/mixed.txt --memory cuda --in-process 5 --out-dtype own --reps 2 --warmup 1 --json @JSON@)
+  tide_perf_test(NAME in_process_processes WRONG RANKS 2 EXPECT "--in-process 4 is for one process, but there are 2: start one"
+    ARGS --small --memory cuda --in-process 4)
+  tide_perf_test(NAME in_process_setting WRONG RANKS 1 ENV TIDE_SUM_CTAS=0 EXPECT "tide_sum_ctas: 0 is out of range; use 1 to 65535"
+    ARGS --small --memory cuda --in-process 2 -c reduce-scatter)
+  tide_perf_test(NAME in_process_nccl WRONG RANKS 0 EXPECT "--baselines nccl does not go with --in-process; use plain"
+    ARGS --small --memory cuda --in-process 4 -b nccl)
+  tide_perf_test(NAME in_process_skew WRONG RANKS 0 EXPECT "--skew is for ranks that are processes"
+    ARGS --small --memory cuda --in-process 4 --skew 3)
+  tide_perf_test(NAME in_process_share WRONG RANKS 0 EXPECT "--in-process has private parameters; use --share none"
+    ARGS --small --memory cuda --in-process 4 --share node)
   tide_perf_test(NAME cuda_no_device WRONG RANKS 2 EXPECT "rank 0: --memory cuda:1 is no device; this process has 0 to 0"
     ARGS --small --memory cuda:1)
   tide_perf_test(NAME cuda_host_baseline WRONG RANKS 0 EXPECT "--baselines flat does not go with --memory cuda"

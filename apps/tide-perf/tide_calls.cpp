@@ -7,11 +7,7 @@
 // The library's own two calls.
 namespace perf {
 
-void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant& c) {
-  MPIX_Tide_sizes sizes{};
-  tools::check_tide(MPIX_Tide_group_sizes(group, &sizes), "MPIX_Tide_group_sizes");
-  c.workspace_bytes =
-      allgather ? sizes.allgather_workspace_bytes : sizes.reduce_scatter_workspace_bytes;
+void prepare_results(Workload& w, bool allgather, Contestant& c) {
   c.clear = [&w, allgather] {
     if (allgather)
       poison(w.layout, w.params, What::full, w.rank, 0);
@@ -22,6 +18,14 @@ void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant
     return allgather ? check_params(w.layout, w.params)
                      : check_shards(w.layout, w.reduced, w.out_dtype, w.rank);
   };
+}
+
+void prepare_tide(Workload& w, bool allgather, MPIX_Tide_group group, Contestant& c) {
+  MPIX_Tide_sizes sizes{};
+  tools::check_tide(MPIX_Tide_group_sizes(group, &sizes), "MPIX_Tide_group_sizes");
+  c.workspace_bytes =
+      allgather ? sizes.allgather_workspace_bytes : sizes.reduce_scatter_workspace_bytes;
+  prepare_results(w, allgather, c);
 }
 
 Contestant tide_allgather(Workload& w) {

@@ -100,4 +100,11 @@ class Backend {
   virtual bool inputs_read(Work& work) = 0;
 };
 
+// --- work.cpp ---
+// Whose work it is: room for its node's addresses and signals.
+void place(Work& work, const Topology& topology, int rank);
+// Each lane goes on once.  True if anything was done; `through` stays as it is if all have ended,
+// else it becomes false.
+bool drive_lanes(Backend& backend, Work& work, bool& through);
+
 }  // namespace tide

@@ -8,9 +8,6 @@
 namespace tide {
 namespace {
 
-constexpr size_t stream_bytes = size_t{8}
-                                << 20;  // outputs at least this large are stored around the cache
-
 std::vector<size_t> sizes(const std::vector<Param>& params, bool reduce) {
   std::vector<size_t> bytes;
   for (const Param& p : params)
@@ -35,9 +32,7 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
       sides_{Side(context_, tables, group.params(), false),
              Side(context_, tables, group.params(), true)} {
   const Topology& t = context_.topology();
-  const int locals = t.size(context_.node());
-  work_.topology = &t;
-  work_.rank = context_.rank();
+  place(work_, t, context_.rank());
   work_.rail = group.rail();
   eager_gather_ =
       group.gather().plans->layout.total_bytes() <= group.settings().bytes("tide_eager_bytes");
@@ -46,10 +41,7 @@ Call::Call(Group& group, const std::vector<std::shared_ptr<Segment>>& tables)
   work_.landing_ctas = static_cast<int>(group.settings().bytes("tide_landing_ctas"));
   work_.landing_bytes_per_s =
       static_cast<double>(group.settings().bytes("tide_landing_bytes_per_s"));
-  work_.sent.resize(static_cast<size_t>(locals) * index_count);
-  work_.addresses.param.resize(static_cast<size_t>(locals));
-  work_.addresses.workspace.resize(static_cast<size_t>(locals));
-  for (int l = 0; l < locals; l++)
+  for (int l = 0; l < t.size(context_.node()); l++)
     work_.addresses.pid.push_back(context_.peer(t.rank(context_.node(), l)).pid);
 }
 
@@ -235,9 +227,7 @@ void Call::bind() {
   Side& s = side();
   const Collective& c = arguments_.reduce ? group_.reduce(arguments_.out_dtype) : group_.gather();
   const Node& node = this->node();
-  work_.plan = &c.plans->direct;
-  work_.layout = &c.plans->layout;
-  work_.types = &c.types;
+  begin_call(work_, c);
   for (int l = 0; l < node.size(); l++) {
     work_.addresses.param[static_cast<size_t>(l)] = s.table.of(l).data();
     work_.addresses.workspace[static_cast<size_t>(l)] = workspace_->at(l, work_.slot);
@@ -249,23 +239,12 @@ void Call::bind() {
                       (arguments_.op & MPIX_TIDE_ACCUMULATE) != 0};
   work_.in_place = arguments_.in_place;
   work_.rail = group_.rail();
-  work_.stream = (arguments_.reduce ? c.plans->layout.packed_bytes(context_.rank())
-                                    : c.plans->layout.total_bytes()) >= stream_bytes;
-  work_.lanes = {};
-  work_.puts = 0;
-  work_.failed = false;
-  std::fill(work_.sent.begin(), work_.sent.end(), 0);
 }
 
 bool Call::run_lanes() {
   Rail* rail = context_.carrier() ? work_.rail : nullptr;
-  bool moved = false, through = work_.after_puts.empty();
-  for (Lane lane : {Lane::rail, Lane::sum, Lane::copy}) {
-    moved |= backend_->advance(work_, lane);
-    through &= work_.lanes[static_cast<size_t>(lane)].op ==
-                   work_.plan->lanes[static_cast<size_t>(lane)].size() &&
-               backend_->settled(work_, lane);
-  }
+  bool through = work_.after_puts.empty();
+  const bool moved = drive_lanes(*backend_, work_, through);
   if (rail) {
     rail->progress(work_.slot);
     through = through && work_.after_puts.empty() && rail->idle(work_.slot);

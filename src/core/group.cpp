@@ -156,51 +156,20 @@ Limits Group::limits() const {
 
 Collective Group::plan_gather() const {
   const Topology& t = context_->topology();
-  Types types;
-  std::vector<uint8_t> bytes;
-  for (const Param& p : params_) {
-    types.param.push_back(p.full);
-    types.shard.push_back(p.shard);
-    bytes.push_back(static_cast<uint8_t>(bytes_of(p.full)));
-  }
-  auto plans = std::make_shared<Plans>(Plans{Layout(t, rows_, std::move(bytes))});
+  auto plans = std::make_shared<Plans>(gather_packing(t, rows_, params_));
   Limits limits = this->limits();
   plans->direct = plan_allgather(t, plans->layout, limits, options_, context_->rank());
   limits.peer_stores = limits.peer_loads = false;
   plans->has_staged = staged_foreign_;
   if (staged_foreign_)
     plans->staged = plan_allgather(t, plans->layout, limits, options_, context_->rank());
-  return {std::move(types), std::move(plans)};
+  return {gather_types(params_), std::move(plans)};
 }
 
 bool Group::can_reduce(int out_dtype) const {
   return std::all_of(params_.begin(), params_.end(), [&](const Param& p) {
-    return p.frozen || may_sum_into(p.grad, out_dtype ? static_cast<Dtype>(out_dtype) : p.shard);
+    return p.frozen || may_sum_into(p.grad, p.shard_or(out_dtype));
   });
-}
-
-Types Group::reduce_types(int out_dtype) const {
-  Types types;
-  for (const Param& p : params_) {
-    const Dtype out = out_dtype ? static_cast<Dtype>(out_dtype) : p.shard;
-    types.param.push_back(p.grad);
-    types.shard.push_back(out);
-    const bool wide = !p.frozen && (p.grad == Dtype::fp64 || out == Dtype::fp64);
-    types.acc.push_back(wide ? Dtype::fp64 : Dtype::fp32);
-  }
-  return types;
-}
-
-Plans Group::reduce_packing(const Types& types) const {
-  const Topology& t = context_->topology();
-  std::vector<uint8_t> acc, grad;
-  for (size_t p = 0; p < params_.size(); p++) {
-    acc.push_back(params_[p].frozen ? 0 : static_cast<uint8_t>(bytes_of(types.acc[p])));
-    grad.push_back(params_[p].frozen ? 0 : static_cast<uint8_t>(bytes_of(types.param[p])));
-  }
-  const Layout partials(t, rows_, std::move(acc)), gradients(t, rows_, std::move(grad));
-  const bool raw = reduce_scatter_is_raw(t, partials, gradients, options_);
-  return {raw ? gradients : partials, raw};
 }
 
 // A plan depends on the accumulation types alone, so most output types share one.
@@ -209,11 +178,13 @@ void Group::plan_reduces() {
   std::vector<std::shared_ptr<Plans>> distinct;
   for (int out = 0; out < static_cast<int>(reduces_.size()); out++) {
     if (!can_reduce(out)) continue;
-    Types types = reduce_types(out);
+    Types types = reduce_types(params_, out);
     std::shared_ptr<const Plans> plans;
     for (const auto& known : reduces_)
       if (known && known->types.acc == types.acc) plans = known->plans;
-    if (!plans) plans = distinct.emplace_back(std::make_shared<Plans>(reduce_packing(types)));
+    if (!plans)
+      plans = distinct.emplace_back(
+          std::make_shared<Plans>(reduce_packing(t, rows_, params_, types, options_)));
     reduces_[static_cast<size_t>(out)] = Collective{std::move(types), std::move(plans)};
   }
   for (const auto& plans : distinct)

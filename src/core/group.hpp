@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "core/collective.hpp"
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
@@ -19,27 +20,6 @@
 #include "plan/plan.hpp"
 
 namespace tide {
-
-struct Param {
-  Shape shape;
-  Dtype full = Dtype::fp32, shard = Dtype::fp32, grad = Dtype::fp32;
-  bool frozen = false;       // MPIX_TIDE_NOGRAD
-  int dtype = 0, types = 0;  // as the user gave them
-  int64_t elems() const { return shape.rows * shape.row_elems; }
-  Dtype shard_or(int asked) const { return asked ? static_cast<Dtype>(asked) : shard; }
-};
-
-struct Plans {  // of one packing
-  Layout layout;
-  bool raw = false;
-  Plan direct = {}, staged = {};  // staged: foreign memory is only reached through the workspace
-  bool has_staged = false;
-  bool switched = false;  // some SwitchSum is in them
-};
-struct Collective {  // one collective of a group, for one set of element types
-  Types types;
-  std::shared_ptr<const Plans> plans;
-};
 
 class Call;
 class Replicas;
@@ -72,7 +52,6 @@ class Group : public std::enable_shared_from_this<Group> {
   }
   bool can_reduce(
       int out_dtype) const;  // every gradient may be summed into that type (0: its shard type)
-  Types reduce_types(int out_dtype) const;
   size_t full_bytes() const, shard_bytes() const;
   size_t gather_workspace_bytes() const, reduce_workspace_bytes() const,
       reduce_workspace_min_bytes() const;
@@ -107,7 +86,6 @@ class Group : public std::enable_shared_from_this<Group> {
   void plan_all();
   Limits limits() const;
   Collective plan_gather() const;
-  Plans reduce_packing(const Types& types) const;
   void plan_reduces();
 
   std::shared_ptr<Context> context_;

@@ -7,6 +7,7 @@
 #include "gpu/beside.hpp"
 #include "gpu/device.hpp"
 #include "gpu/displaced.hpp"
+#include "gpu/in_process.hpp"
 #include "gpu/trace.hpp"
 
 namespace perf::gpu {
@@ -24,6 +25,17 @@ std::vector<Contestant> baselines(const Options& o, Workload&, bool allgather) {
   for (const char* name : {"stock", "copy-out", "nccl", "plain"}) {
     const bool both = name == std::string("stock") || name == std::string("nccl");
     if (!o.has_baseline(name) || (!allgather && !both)) continue;
+    all.push_back({name, ""});
+    all.back().refused = "left out: " + not_built_for_kernels();
+  }
+  return all;
+}
+
+std::vector<Contestant> in_process_baselines(const Options& o, std::vector<Workload>&,
+                                             bool allgather) {
+  std::vector<Contestant> all;
+  for (const char* name : {"plain", "stock-resident", "resident"}) {
+    if (!o.has_baseline(name) || allgather != (name == std::string("plain"))) continue;
     all.push_back({name, ""});
     all.back().refused = "left out: " + not_built_for_kernels();
   }

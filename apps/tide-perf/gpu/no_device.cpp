@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "gpu/device.hpp"
+#include "gpu/in_process.hpp"
 
 // A build without CUDA: the options are refused, so nobody comes to the rest.
 namespace perf::gpu {
@@ -27,5 +28,7 @@ std::shared_ptr<char[]> allocate(std::size_t) { refuse(); }
 void upload(void*, const void*, std::size_t) { refuse(); }
 void download(void*, const void*, std::size_t) { refuse(); }
 void fill(void*, int, std::size_t) { refuse(); }
+Bytes mapped(int, std::int64_t) { refuse(); }
+Contestant tide_in_process(std::vector<Workload>&, bool) { refuse(); }
 
 }  // namespace perf::gpu

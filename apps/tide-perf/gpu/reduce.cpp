@@ -8,13 +8,6 @@
 namespace perf::gpu {
 namespace {
 
-// By rank, packed and padded, in the type of the sums; and this rank's sums.
-struct Wide {
-  std::vector<std::int64_t> offsets;
-  std::size_t shard_bytes, count;
-  Bytes send, recv;
-};
-
 Wide make_wide(const Workload& w) {
   Wide x{w.layout.packed_offsets(w.acc_dtype), 0, 0, nullptr, nullptr};
   x.shard_bytes = static_cast<std::size_t>(x.offsets.back());
@@ -61,41 +54,51 @@ std::vector<Piece> casts_out_of(const Workload& w, const Storage& sums, Storage&
 
 }  // namespace
 
-Contestant nccl_reduce_scatter(Workload& w) {
-  Contestant c{"nccl", "ncclReduceScatter of a packed fp32 buffer, no cast, no layout"};
+Wide prepare_packed_reduce(Workload& w, Contestant& c) {
   const Wide x = make_wide(w);
   const std::size_t all = static_cast<std::size_t>(w.ranks) * x.shard_bytes;
   const Bytes grads = make_bytes(static_cast<std::int64_t>(all), 0);
   fill_packed_grads(w.layout, grads.get(), w.acc_dtype, w.rank);
   upload(x.send.get(), grads.get(), all);
-  const Storage result = views(w, x);
-  c.run = [x, acc = w.acc_dtype, nccl = w.gpu->nccl, stream = std::make_shared<Stream>()] {
-    nccl->reduce_scatter(x.send.get(), x.recv.get(), x.count, acc, *stream);
-    stream->synchronise();
-  };
   c.clear = [x] { fill(x.recv.get(), 0xcd, x.shard_bytes); };
-  c.verify = [&w, result] { return check_shards(w.layout, result, w.acc_dtype, w.rank); };
-  return c;
+  c.verify = [&w, result = views(w, x)] {
+    return check_shards(w.layout, result, w.acc_dtype, w.rank);
+  };
+  return x;
 }
 
-Contestant stock_reduce_scatter(Workload& w) {
-  Contestant c{"stock", "FSDP2: chunk_cat to fp32, ncclReduceScatter, views"};
+StockReduce prepare_stock_reduce(Workload& w, Contestant& c) {
   const Wide x = make_wide(w);
   c.workspace_bytes = w.ranks * x.offsets.back();
   Storage result = make_private(w.layout, What::shard, w.rank, w.out_dtype, true);
-  const Batch chunk_cat(chunk_cat_of(w, x));
   const Batch casts(casts_out_of(w, views(w, x), result));
-  c.run = [=, acc = w.acc_dtype, nccl = w.gpu->nccl, stream = std::make_shared<Stream>()] {
-    chunk_cat.run(*stream);
-    nccl->reduce_scatter(x.send.get(), x.recv.get(), x.count, acc, *stream);
-    casts.run(*stream);
-    stream->synchronise();
-  };
   c.clear = [=, &w] {
     fill(x.recv.get(), 0xcd, x.shard_bytes);
     poison(w.layout, result, What::shard, w.rank, w.out_dtype);
   };
   c.verify = [=, &w] { return check_shards(w.layout, result, w.out_dtype, w.rank); };
+  return {x, Batch(chunk_cat_of(w, x)), casts};
+}
+
+Contestant nccl_reduce_scatter(Workload& w) {
+  Contestant c{"nccl", "ncclReduceScatter of a packed fp32 buffer, no cast, no layout"};
+  const Wide x = prepare_packed_reduce(w, c);
+  c.run = [x, acc = w.acc_dtype, nccl = w.gpu->nccl, stream = std::make_shared<Stream>()] {
+    nccl->reduce_scatter(x.send.get(), x.recv.get(), x.count, acc, *stream);
+    stream->synchronise();
+  };
+  return c;
+}
+
+Contestant stock_reduce_scatter(Workload& w) {
+  Contestant c{"stock", "FSDP2: chunk_cat to fp32, ncclReduceScatter, views"};
+  const StockReduce s = prepare_stock_reduce(w, c);
+  c.run = [s, acc = w.acc_dtype, nccl = w.gpu->nccl, stream = std::make_shared<Stream>()] {
+    s.chunk_cat.run(*stream);
+    nccl->reduce_scatter(s.wide.send.get(), s.wide.recv.get(), s.wide.count, acc, *stream);
+    s.casts.run(*stream);
+    stream->synchronise();
+  };
   return c;
 }
 

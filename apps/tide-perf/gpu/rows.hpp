@@ -19,6 +19,22 @@ struct Packed {
 /// Filled, and the contestant's clear and verify of recv.
 Packed prepare_packed_gather(Workload& w, Contestant& c);
 
+/// By rank, packed and padded, in the type of the sums; and this rank's sums.
+struct Wide {
+  std::vector<std::int64_t> offsets;
+  std::size_t shard_bytes, count;
+  Bytes send, recv;
+};
+/// Packed already, and the contestant's clear and verify of recv.
+Wide prepare_packed_reduce(Workload& w, Contestant& c);
+
+/// FSDP2's kernels before and after the reduction; workspace, clear and verify of the result.
+struct StockReduce {
+  Wide wide;
+  Batch chunk_cat, casts;
+};
+StockReduce prepare_stock_reduce(Workload& w, Contestant& c);
+
 Contestant nccl_allgather(Workload& w);
 Contestant stock_allgather(Workload& w, bool copies_in);
 Contestant plain_allgather(Workload& w);  // collective

@@ -65,6 +65,8 @@ Session open_session(const Options& o, MPI_Comm comm) {
   session.cublas_library = take("TIDE_CUBLAS_LIBRARY", "libcublas.so");
   session.cupti_library = take("TIDE_CUPTI_LIBRARY", "");
   if (!o.on_device()) return session;
+  // Streams that share a queue of the device wait for each other: one for each rank, at the least.
+  if (o.in_process > 0) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   std::string problem = choose(o, host_of(comm).place, session.device);
@@ -77,7 +79,10 @@ Session open_session(const Options& o, MPI_Comm comm) {
   const std::string mine = uuid(session.device);
   const std::vector<std::string> uuids = gather_texts(comm, mine);
   session.sharing = static_cast<int>(std::count(uuids.begin(), uuids.end(), mine));
-  open_nccl(o, comm, session);
+  if (o.in_process > 0)
+    session.sharing = o.in_process;
+  else
+    open_nccl(o, comm, session);
   return session;
 }
 
