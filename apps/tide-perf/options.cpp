@@ -30,8 +30,8 @@ const char* const footer =
     "(MPI_Iallgather, MPI_Ireduce_scatter_block on flat buffers, with and without MPI_Test).\n"
     "With --memory cuda: stock (copy-in, ncclAllGather, split copy; chunk_cat to fp32,\n"
     "ncclReduceScatter), copy-out (the all-gather's without its copy-in), nccl (bare, on flat\n"
-    "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound).  NCCL "
-    "is\n"
+    "buffers), stock-ce and nccl-ce (the all-gathers by NCCL's copy engines, from 2.28), plain\n"
+    "(cudaMemcpyAsync of the same bytes into the peers' memory: a bound).  NCCL is\n"
     "loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
     "TIDE_CUBLAS_LIBRARY,\n"
     "else libcublas.so, CUPTI (--trace) from TIDE_CUPTI_LIBRARY, else libcupti.so;\n"
@@ -106,7 +106,7 @@ void add_how(CLI::App& app, Options& o) {
   app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
       ->delimiter(',')
       ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi",
-                             "copy-out", "nccl", "plain"}))
+                             "copy-out", "nccl", "stock-ce", "nccl-ce", "plain"}))
       ->capture_default_str();
   app.add_option("-n,--reps", o.reps, "timed repetitions of each")
       ->check(CLI::Range(1, 1000000))
@@ -215,7 +215,8 @@ std::string device_problem(Options& o) {
   }
   for (const std::string& name : o.baselines) {
     if (name == "all" || name == "none" || name == "stock") continue;
-    const bool of_device = name == "copy-out" || name == "nccl" || name == "plain";
+    const bool of_device = name == "copy-out" || name == "nccl" || name == "stock-ce" ||
+                           name == "nccl-ce" || name == "plain";
     if (of_device != o.on_device())
       return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
   }

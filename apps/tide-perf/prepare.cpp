@@ -24,8 +24,10 @@ double lists_in_memory(const Options& o, const Workload& w, bool allgather) {
   const double wide = elems * static_cast<double>(elem_bytes(w.acc_dtype)) / std::max(1.0, full);
   double lists = allgather ? 2 : 1;
   if (o.on_device()) {
-    for (const char* name : {"stock", "copy-out", "nccl", "plain"})
+    for (const char* name : {"stock", "nccl"})
       if (o.has_baseline(name)) lists += allgather ? 2 : wide;
+    for (const char* name : {"copy-out", "stock-ce", "nccl-ce", "plain"})
+      if (allgather && o.has_baseline(name)) lists += 2;
     return lists;
   }
   lists += o.has_baseline("stock") ? (allgather ? 1 : wide) : 0;

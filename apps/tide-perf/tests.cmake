@@ -69,7 +69,7 @@ if(NOT TIDE_HAVE_CUDA)
     ARGS --small --memory cuda)
 elseif(TIDE_WITH_CUDA STREQUAL "emulate")
   tide_perf_test(NAME cuda RANKS 2
-    EXPECT "memory cuda.*rank 1: 0 emulated device.*stock +left out: .*-DTIDE_WITH_CUDA=ON.*plain +left out.*path cuda-direct.*Pass.*reduce-scatter.*path cuda-direct.*Pass"
+    EXPECT "memory cuda.*rank 1: 0 emulated device.*stock +left out: .*-DTIDE_WITH_CUDA=ON.*stock-ce +left out.*nccl-ce +left out.*plain +left out.*path cuda-direct.*Pass.*reduce-scatter.*path cuda-direct.*Pass"
     ARGS --small --memory cuda --reps 2 --warmup 1 --json @JSON@)
   tide_perf_test(NAME cuda_devices RANKS 3 ENV TIDE_EMULATED_DEVICES=2
     EXPECT "rank 0: 0 emulated device, rank 1: 1 emulated device, rank 2: 0 emulated device.*Pass.*reduce-scatter.*Pass"

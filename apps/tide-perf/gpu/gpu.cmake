@@ -5,8 +5,8 @@ target_include_directories(tide-perf PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
 if(TIDE_WITH_CUDA STREQUAL "emulate")
   target_sources(tide-perf PRIVATE gpu/emulated_device.cpp gpu/no_baselines.cpp)
 elseif(TIDE_HAVE_CUDA)
-  target_sources(tide-perf PRIVATE gpu/cuda_device.cpp gpu/baselines.cpp gpu/nccl.cpp gpu/gather.cpp gpu/reduce.cpp
-    gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu gpu/beside.cpp gpu/gemm.cpp gpu/cublas.cpp gpu/victim.cpp
+  target_sources(tide-perf PRIVATE gpu/cuda_device.cpp gpu/baselines.cpp gpu/nccl.cpp gpu/nccl_api.cpp
+    gpu/gather.cpp gpu/reduce.cpp gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu gpu/beside.cpp gpu/gemm.cpp gpu/cublas.cpp gpu/victim.cpp
     gpu/in_turn.cpp gpu/blocks.cpp gpu/blocks_kernel.cu gpu/displaced.cpp displaced_blocks.cpp gpu/trace.cpp
     trace_figures.cpp)
   target_include_directories(tide-perf SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
