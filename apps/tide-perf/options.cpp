@@ -48,6 +48,7 @@ const char* const footer =
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --json cuda.json\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --rate 25,50,100\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --trace --reps 5\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --displaced --reps 5\n"
     "  mpirun -n 8 tide-perf --small --first-calls --reps 200\n"
@@ -199,6 +200,13 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first)
       ->excludes("--skew");
+  app.add_option("--rate", o.rates,
+                 "with --beside: calls start so that a rank receives GBPS GB/s of the others'\n"
+                 "inputs ((N-1)/N of the list a call), in turn at each of a comma list")
+      ->type_name("GBPS")
+      ->delimiter(',')
+      ->check(tools::positive_number)
+      ->needs("--beside");
   add_device_modes(app, o);
   app.add_flag("--step-memory", o.step_memory,
                "no run: the memory that a training step of the lists is planned to take on 8, 16\n"

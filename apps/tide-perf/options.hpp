@@ -18,6 +18,7 @@ struct Options {
   std::string share = "none", memory = "tide", dtype = "bf16", out_dtype = "auto";
   std::string device;         // of --memory cuda:K; empty: each rank's own
   std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
+  std::vector<double> rates;  // of --beside, in GB/s; none: calls back to back
   bool displaced = false;     // which blocks of a kernel the calls displace
   bool trace = false;         // what the calls make the device do
   double scale = 0, mib = 0;  // 0: not given
