@@ -117,6 +117,7 @@ json to_json(const Facts& f, const Options& o, const std::vector<Result>& result
           {"options",
            {{"skew_ms", o.skewed() ? o.skew_ms : 0},
             {"beside", o.beside},
+            {"rates_gb_per_s", o.rates},
             {"test_every_us", o.test_every_us},
             {"in_process", o.in_process},
             {"reps", o.reps},

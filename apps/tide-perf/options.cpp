@@ -32,10 +32,10 @@ const char* const footer =
     "(MPI_Iallgather, MPI_Ireduce_scatter_block on flat buffers, with and without MPI_Test).\n"
     "With --memory cuda: stock (copy-in, ncclAllGather, split copy; chunk_cat to fp32,\n"
     "ncclReduceScatter), copy-out (the all-gather's without its copy-in), nccl (bare, on flat\n"
-    "buffers), plain (cudaMemcpyAsync of the same bytes into the peers' memory: a bound); with\n"
-    "--in-process: plain, resident (packed fp32 added by 16 thread blocks a rank that stay for "
-    "the\n"
-    "whole reduce-scatter, as many as NCCL has), stock-resident (chunk_cat to fp32, then that).\n"
+    "buffers), stock-ce and nccl-ce (the all-gathers by NCCL's copy engines, from 2.28), plain\n"
+    "(cudaMemcpyAsync of the same bytes into the peers' memory: a bound); with --in-process:\n"
+    "plain, resident (packed fp32 added by 16 thread blocks a rank that stay for the whole\n"
+    "reduce-scatter, as many as NCCL has), stock-resident (chunk_cat to fp32, then that).\n"
     "NCCL is loaded from TIDE_NCCL_LIBRARY, else libnccl.so.2, cuBLAS (--beside) from "
     "TIDE_CUBLAS_LIBRARY,\n"
     "else libcublas.so, CUPTI (--trace) from TIDE_CUPTI_LIBRARY, else libcupti.so;\n"
@@ -52,6 +52,7 @@ const char* const footer =
     "  mpirun -n 4 tide-perf --skew 20 -b stock\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --json cuda.json\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --reps 7\n"
+    "  mpirun -n 2 tide-perf --memory cuda --mib 256 --beside gemm --rate 25,50,100\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --trace --reps 5\n"
     "  mpirun -n 2 tide-perf --memory cuda --mib 256 --displaced --reps 5\n"
     "  mpirun -n 1 tide-perf --memory cuda --in-process 8 --mib 256 --trace --reps 5\n"
@@ -111,7 +112,8 @@ void add_how(CLI::App& app, Options& o) {
   app.add_option("-b,--baselines", o.baselines, "a comma list, all or none")
       ->delimiter(',')
       ->check(CLI::IsMember({"all", "none", "stock", "flat", "per-param", "a2a", "limit", "mpi",
-                             "copy-out", "nccl", "plain", "resident", "stock-resident"}))
+                             "copy-out", "nccl", "stock-ce", "nccl-ce", "plain", "resident",
+                             "stock-resident"}))
       ->capture_default_str();
   app.add_option("-n,--reps", o.reps, "timed repetitions of each")
       ->check(CLI::Range(1, 1000000))
@@ -215,6 +217,13 @@ void add_modes(CLI::App& app, Options& o) {
       ->excludes(overlap)
       ->excludes(first)
       ->excludes("--skew");
+  app.add_option("--rate", o.rates,
+                 "with --beside: calls start so that a rank receives GBPS GB/s of the others'\n"
+                 "inputs ((N-1)/N of the list a call), in turn at each of a comma list")
+      ->type_name("GBPS")
+      ->delimiter(',')
+      ->check(tools::positive_number)
+      ->needs("--beside");
   add_device_modes(app, o);
   app.add_flag("--step-memory", o.step_memory,
                "no run: the memory that a training step of the lists is planned to take on 8, 16\n"
@@ -250,7 +259,8 @@ std::string device_problem(Options& o) {
   for (const std::string& name : o.baselines) {
     if (name == "all" || name == "none" || name == "stock") continue;
     if (name == "resident" || name == "stock-resident") continue;  // of in_process_problem
-    const bool of_device = name == "copy-out" || name == "nccl" || name == "plain";
+    const bool of_device = name == "copy-out" || name == "nccl" || name == "stock-ce" ||
+                           name == "nccl-ce" || name == "plain";
     if (of_device != o.on_device())
       return fmt::format("--baselines {} does not go with --memory {}; see --help", name, o.memory);
   }

@@ -19,6 +19,7 @@ struct Options {
   int in_process = 0;         // ranks of one node in one process; 0: a process is a rank
   std::string device;         // of --memory cuda:K; empty: each rank's own
   std::string beside;         // what runs beside the calls: gemm, or gemm:MxNxK
+  std::vector<double> rates;  // of --beside, in GB/s; none: calls back to back
   bool displaced = false;     // which blocks of a kernel the calls displace
   bool trace = false;         // what the calls make the device do
   double scale = 0, mib = 0;  // 0: not given

@@ -18,9 +18,12 @@ namespace {
 
 // What the device's baselines add, each as much.
 std::vector<const char*> baselines_of(const Options& o, bool allgather) {
-  if (o.in_process == 0) return {"stock", "copy-out", "nccl", "plain"};
-  return allgather ? std::vector<const char*>{"plain"}
-                   : std::vector<const char*>{"stock-resident", "resident"};
+  if (o.in_process != 0)
+    return allgather ? std::vector<const char*>{"plain"}
+                     : std::vector<const char*>{"stock-resident", "resident"};
+  return allgather
+             ? std::vector<const char*>{"stock", "copy-out", "nccl", "stock-ce", "nccl-ce", "plain"}
+             : std::vector<const char*>{"stock", "nccl"};
 }
 
 // In multiples of the list: the inputs and outputs, and what each baseline that takes part adds.

@@ -53,6 +53,7 @@ struct SkewRow {
 struct BesideRow {  // one way of the call beside one victim, which is timed alone in turn
   std::string victim, name, what, refused;
   double victim_flops = 0;            // of one victim
+  double asked_bytes_per_s = 0;       // delivered, of --rate; 0: calls back to back
   std::vector<double> alone, beside;  // of the victim, the slowest rank's
   std::vector<double> bytes_per_s;    // of the list, beside the victim
   std::vector<double> call_alone;     // seconds of a call alone

@@ -57,6 +57,11 @@ tide_perf_test(NAME json_directory WRONG RANKS 2 EXPECT "'/' is a directory; che
 tide_perf_test(NAME memory_word WRONG RANKS 0 EXPECT "gpu is neither tide, malloc, cuda nor cuda:K" ARGS --small --memory gpu)
 tide_perf_test(NAME beside_host WRONG RANKS 0 EXPECT "--beside needs --memory cuda" ARGS --small --beside gemm)
 tide_perf_test(NAME beside_word WRONG RANKS 0 EXPECT "gemm:1x2 is neither gemm nor gemm:MxNxK" ARGS --small --beside gemm:1x2)
+tide_perf_test(NAME rate_alone WRONG RANKS 0 EXPECT "--rate requires --beside" ARGS --small --rate 25)
+foreach(rate 0 -1 nan x)
+  tide_perf_test(NAME rate_${rate} WRONG RANKS 0 EXPECT "--rate: '${rate}' is no finite number > 0.*--help explains"
+    ARGS --small --memory cuda --beside gemm --rate=25,${rate})
+endforeach()
 foreach(mode trace displaced)
   tide_perf_test(NAME ${mode}_host WRONG RANKS 0 EXPECT "--${mode} needs --memory cuda" ARGS --small --${mode})
   tide_perf_test(NAME ${mode}_beside WRONG RANKS 0 EXPECT "--${mode} excludes --beside|--beside excludes --${mode}"
@@ -75,7 +80,7 @@ if(NOT TIDE_HAVE_CUDA)
     ARGS --small --memory cuda)
 elseif(TIDE_WITH_CUDA STREQUAL "emulate")
   tide_perf_test(NAME cuda RANKS 2
-    EXPECT "memory cuda.*rank 1: 0 emulated device.*stock +left out: .*-DTIDE_WITH_CUDA=ON.*plain +left out.*path cuda-direct.*Pass.*reduce-scatter.*path cuda-direct.*Pass"
+    EXPECT "memory cuda.*rank 1: 0 emulated device.*stock +left out: .*-DTIDE_WITH_CUDA=ON.*stock-ce +left out.*nccl-ce +left out.*plain +left out.*path cuda-direct.*Pass.*reduce-scatter.*path cuda-direct.*Pass"
     ARGS --small --memory cuda --reps 2 --warmup 1 --json @JSON@)
   tide_perf_test(NAME cuda_devices RANKS 3 ENV TIDE_EMULATED_DEVICES=2
     EXPECT "rank 0: 0 emulated device, rank 1: 1 emulated device, rank 2: 0 emulated device.*Pass.*reduce-scatter.*Pass"

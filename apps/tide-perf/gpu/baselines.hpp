@@ -12,6 +12,7 @@
 //   all-gather      stock     copy-in, ncclAllGather, split copy into the parameters (FSDP2's path)
 //                   copy-out  the same without the copy-in
 //                   nccl      ncclAllGather of the flat buffer, no layout
+//                   stock-ce, nccl-ce   the same by copy engines
 //                   plain     cudaMemcpyAsync of the same bytes into the peers' memory; waits for
 //                             nobody: a bound, not a collective
 //   reduce-scatter  stock     chunk_cat with the cast to fp32, ncclReduceScatter, views (FSDP2's)

@@ -7,7 +7,8 @@
 
 namespace perf::gpu {
 
-Packed prepare_packed_gather(Workload& w, Contestant& c) {
+Packed prepare_packed_gather(Workload& w, Contestant& c,
+                             const std::function<Bytes(std::size_t)>& allocate) {
   Packed x{w.layout.packed_offsets(0), 0, nullptr, nullptr};
   x.shard_bytes = x.offsets.back();
   const auto shard = static_cast<std::size_t>(x.shard_bytes);
@@ -26,10 +27,18 @@ Packed prepare_packed_gather(Workload& w, Contestant& c) {
   return x;
 }
 
-Contestant nccl_allgather(Workload& w) {
-  Contestant c{"nccl", "ncclAllGather of a flat buffer, no layout"};
-  const Packed x = prepare_packed_gather(w, c);
-  c.run = [x, nccl = w.gpu->nccl, stream = std::make_shared<Stream>()] {
+static std::shared_ptr<Nccl> nccl_of(const Workload& w, Carrier carrier) {
+  return carrier == Carrier::kernels ? w.gpu->nccl : w.gpu->nccl_ce;
+}
+
+Contestant nccl_allgather(Workload& w, Carrier carrier) {
+  Contestant c = carrier == Carrier::kernels
+                     ? Contestant{"nccl", "ncclAllGather of a flat buffer, no layout"}
+                     : Contestant{"nccl-ce", "the same by copy engines (CTA policy zero)"};
+  const auto nccl = nccl_of(w, carrier);
+  const Packed x =
+      prepare_packed_gather(w, c, [&](std::size_t bytes) { return nccl->allocate(bytes); });
+  c.run = [x, nccl, stream = std::make_shared<Stream>()] {
     nccl->allgather(x.send.get(), x.recv.get(), static_cast<std::size_t>(x.shard_bytes), *stream);
     stream->synchronise();
   };
@@ -67,22 +76,28 @@ std::vector<Piece> copies_out_of(const Workload& w, const std::vector<std::int64
 
 }  // namespace
 
+static Contestant stock_row(Carrier carrier, bool copies_in) {
+  if (carrier == Carrier::copy_engines)
+    return {"stock-ce", "stock with nccl-ce: copy-in, ncclAllGather by copy engines, split copy"};
+  if (copies_in) return {"stock", "FSDP2: copy-in, ncclAllGather, split copy into the parameters"};
+  return {"copy-out", "ncclAllGather, split copy into the parameters; the copy-in for free"};
+}
+
 // In place, as FSDP2 gathers: the shards are copied into this rank's part of the buffer.
-Contestant stock_allgather(Workload& w, bool copies_in) {
-  Contestant c{copies_in ? "stock" : "copy-out",
-               copies_in ? "FSDP2: copy-in, ncclAllGather, split copy into the parameters"
-                         : "ncclAllGather, split copy into the parameters; the copy-in for free"};
+Contestant stock_allgather(Workload& w, Carrier carrier, bool copies_in) {
+  Contestant c = stock_row(carrier, copies_in);
+  const auto nccl = nccl_of(w, carrier);
   const std::vector<std::int64_t> offsets = w.layout.packed_offsets(0);
   const auto shard = static_cast<std::size_t>(offsets.back());
   c.workspace_bytes = w.ranks * offsets.back();
-  const Bytes all = allocate(static_cast<std::size_t>(c.workspace_bytes));
+  const Bytes all = nccl->allocate(static_cast<std::size_t>(c.workspace_bytes));
   const Storage params = make_private(w.layout, What::full, w.rank, 0, true);
   char* mine = all.get() + w.rank * offsets.back();
   const Batch in(copies_in_of(w, offsets, mine));
   const Batch out(copies_out_of(w, offsets, all.get(), params));
   const auto stream = std::make_shared<Stream>();
   const auto copy_in = [in, stream] { in.run(*stream); };
-  c.run = [=, nccl = w.gpu->nccl] {
+  c.run = [=] {
     if (copies_in) copy_in();
     nccl->allgather(mine, all.get(), shard, *stream);
     out.run(*stream);

@@ -6,8 +6,8 @@ if(TIDE_WITH_CUDA STREQUAL "emulate")
   target_sources(tide-perf PRIVATE gpu/emulated_device.cpp gpu/no_baselines.cpp)
   include(${CMAKE_CURRENT_LIST_DIR}/in_process.cmake)
 elseif(TIDE_HAVE_CUDA)
-  target_sources(tide-perf PRIVATE gpu/cuda_device.cpp gpu/baselines.cpp gpu/nccl.cpp gpu/gather.cpp gpu/reduce.cpp
-    gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu gpu/beside.cpp gpu/gemm.cpp gpu/cublas.cpp gpu/victim.cpp
+  target_sources(tide-perf PRIVATE gpu/cuda_device.cpp gpu/baselines.cpp gpu/nccl.cpp gpu/nccl_api.cpp
+    gpu/gather.cpp gpu/reduce.cpp gpu/plain.cpp gpu/batch.cpp gpu/batch_kernel.cu gpu/beside.cpp gpu/gemm.cpp gpu/cublas.cpp gpu/victim.cpp
     gpu/in_turn.cpp gpu/blocks.cpp gpu/blocks_kernel.cu gpu/displaced.cpp displaced_blocks.cpp gpu/trace.cpp
     trace_figures.cpp gpu/in_process_baselines.cpp gpu/resident_kernel.cu)
   include(${CMAKE_CURRENT_LIST_DIR}/in_process.cmake)

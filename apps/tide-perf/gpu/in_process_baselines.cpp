@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <mpix_tide.h>
 
+#include "gpu/device.hpp"
 #include "gpu/in_process.hpp"
 #include "gpu/resident_kernel.hpp"
 #include "gpu/rows.hpp"
@@ -49,7 +50,7 @@ Contestant plain(std::vector<Workload>& ranks) {
   std::vector<Contestant> parts(ranks.size());
   std::vector<Packed> packed;
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    packed.push_back(prepare_packed_gather(ranks[r], parts[r]));
+    packed.push_back(prepare_packed_gather(ranks[r], parts[r], allocate));
   combine(parts, c);
   c.run = [packed, streams = std::make_shared<Streams>(ranks.size())] {
     const std::size_t count = packed.size();

@@ -4,6 +4,7 @@
 
 #include "contest.hpp"
 #include "gpu/victim.hpp"
+#include "pace.hpp"
 
 // A victim alone and beside a contestant's calls, in turn.  All are collective.
 namespace perf::gpu {
@@ -18,14 +19,15 @@ double time_alone(MPI_Comm comm, Victim& victim);
 double time_calls(MPI_Comm comm, const Contestant& c, int calls);
 
 /// How many calls to make between two agreements of the ranks: about a millisecond's.
-int calls_between(MPI_Comm comm, const Contestant& c);
+int calls_between(MPI_Comm comm, const Contestant& c, const Pace& pace = {});
 
 struct Beside {
   double victim_s, calls_per_s;
 };
 
-/// Calls back to back until the victim has ended on all ranks, about which they agree every
+/// Calls at their pace until the victim has ended on all ranks, about which they agree every
 /// `between` calls.  Counted are those that returned before this rank's own victim had ended.
-Beside time_beside(MPI_Comm comm, Victim& victim, const Contestant& c, int between);
+Beside time_beside(MPI_Comm comm, Victim& victim, const Contestant& c, int between,
+                   const Pace& pace = {});
 
 }  // namespace perf::gpu

@@ -22,7 +22,7 @@ void open_nccl(const Options&, MPI_Comm, Session& session) {
 
 std::vector<Contestant> baselines(const Options& o, Workload&, bool allgather) {
   std::vector<Contestant> all;
-  for (const char* name : {"stock", "copy-out", "nccl", "plain"}) {
+  for (const char* name : {"stock", "copy-out", "nccl", "stock-ce", "nccl-ce", "plain"}) {
     const bool both = name == std::string("stock") || name == std::string("nccl");
     if (!o.has_baseline(name) || (!allgather && !both)) continue;
     all.push_back({name, ""});

@@ -53,7 +53,7 @@ Contestant plain_allgather(Workload& w) {
   Packed x{};
   try {
     tools::agree(w.comm, problem);
-    x = prepare_packed_gather(w, c);
+    x = prepare_packed_gather(w, c, allocate);
     peers = open_peers(w, x, problem);
   } catch (const tools::AgreedError& e) {
     c.refused = fmt::format("left out: {}", e.what());

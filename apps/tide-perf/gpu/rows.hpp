@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+
 #include "contest.hpp"
 #include "gpu/batch.hpp"
 #include "gpu/cuda.hpp"
@@ -16,8 +18,9 @@ struct Packed {
   std::int64_t shard_bytes;
   Bytes send, recv;
 };
-/// Filled, and the contestant's clear and verify of recv.
-Packed prepare_packed_gather(Workload& w, Contestant& c);
+/// Filled, and the contestant's clear and verify of recv; in memory of `allocate`.
+Packed prepare_packed_gather(Workload& w, Contestant& c,
+                             const std::function<Bytes(std::size_t)>& allocate);
 
 /// By rank, packed and padded, in the type of the sums; and this rank's sums.
 struct Wide {
@@ -35,8 +38,9 @@ struct StockReduce {
 };
 StockReduce prepare_stock_reduce(Workload& w, Contestant& c);
 
-Contestant nccl_allgather(Workload& w);
-Contestant stock_allgather(Workload& w, bool copies_in);
+// Collective with copy engines.
+Contestant nccl_allgather(Workload& w, Carrier carrier);
+Contestant stock_allgather(Workload& w, Carrier carrier, bool copies_in);
 Contestant plain_allgather(Workload& w);  // collective
 Contestant nccl_reduce_scatter(Workload& w);
 Contestant stock_reduce_scatter(Workload& w);

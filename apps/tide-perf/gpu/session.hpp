@@ -25,7 +25,8 @@ struct Session {
   std::vector<std::string> devices;  // of each rank: "0 NVIDIA H200"
   std::string versions;              // of CUDA and its driver
   std::shared_ptr<Nccl> nccl;        // or null, and then `no_nccl` says why
-  std::string nccl_version, no_nccl;
+  std::shared_ptr<Nccl> nccl_ce;     // the same whose all-gathers copy engines carry
+  std::string nccl_version, no_nccl, no_nccl_ce;
   std::shared_ptr<tools::Cupti> cupti;  // of --trace: records what the device does
   // Where they are loaded from; empty: where CUPTI usually is.
   std::string nccl_library, cublas_library, cupti_library;
