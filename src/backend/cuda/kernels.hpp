@@ -69,5 +69,6 @@ int vector_elems(Dtype in);  // of a sum's rows
 // Now, not at the first launch, which might wait for running work.  True if the device in use has
 // what SumPiece::bulk needs.
 bool load_kernels();
+bool load_sum_kernels();  // its part
 
 }  // namespace tide::gpu
