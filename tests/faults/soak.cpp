@@ -39,11 +39,24 @@ Usage usage(Soak& steps) {
   return Usage();
 }
 
+// A process keeps its UCX workers, one for each device that it was given, and a connection to each
+// process that it has met there; who is given which depends on who is there, in which order.
+// Before the count all have been in all company.
+void be_in_all_company() {
+  for (int members = 1; members < 1 << world().size; ++members)
+    for (const int sign : {1, -1}) {
+      const bool mine = members >> world().rank & 1;
+      const Comm comm(split(MPI_COMM_WORLD, mine ? 0 : -1, sign * world().rank));
+      if (mine) check_allgather(List(team_of(comm), {param(64, 64)}));
+    }
+}
+
 void soak(double seconds, uint64_t seed) {
   const double started_s = MPI_Wtime();
   double told_s = started_s;
   Usage settled;
   Soak steps(seed);
+  be_in_all_company();
   int round = 0;
   for (; still_time(started_s, seconds, round); ++round) {
     if (round == settled_round) {
