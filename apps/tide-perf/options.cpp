@@ -241,7 +241,8 @@ std::string in_process_problem(const Options& o) {
     return "--skew is for ranks that are processes; leave out --skew or --in-process";
   for (const std::string& name : o.baselines) {
     const bool with = name == "resident" || name == "stock-resident";
-    const bool without = name == "stock" || name == "copy-out" || name == "nccl";
+    const bool without = name == "stock" || name == "copy-out" || name == "nccl" ||
+                         name == "stock-ce" || name == "nccl-ce";
     if (o.in_process > 0 && without)
       return fmt::format("--baselines {} does not go with --in-process; use {}", name,
                          "plain, resident or stock-resident");

@@ -97,8 +97,10 @@ elseif(TIDE_WITH_CUDA STREQUAL "emulate")
     ARGS --small --memory cuda --in-process 4)
   tide_perf_test(NAME in_process_setting WRONG RANKS 1 ENV TIDE_SUM_CTAS=0 EXPECT "tide_sum_ctas: 0 is out of range; use 1 to 65535"
     ARGS --small --memory cuda --in-process 2 -c reduce-scatter)
-  tide_perf_test(NAME in_process_nccl WRONG RANKS 0 EXPECT "--baselines nccl does not go with --in-process; use plain"
-    ARGS --small --memory cuda --in-process 4 -b nccl)
+  foreach(row nccl nccl-ce stock-ce)
+    tide_perf_test(NAME in_process_${row} WRONG RANKS 0 EXPECT "--baselines ${row} does not go with --in-process; use plain"
+      ARGS --small --memory cuda --in-process 4 -b ${row})
+  endforeach()
   tide_perf_test(NAME in_process_skew WRONG RANKS 0 EXPECT "--skew is for ranks that are processes"
     ARGS --small --memory cuda --in-process 4 --skew 3)
   tide_perf_test(NAME in_process_share WRONG RANKS 0 EXPECT "--in-process has private parameters; use --share none"

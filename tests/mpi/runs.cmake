@@ -97,13 +97,16 @@ function(tide_add_mpi_runs program)
     endif()
     add_test(NAME ${name} COMMAND ${command})
     # Two ranks a core at the most (test.sh), or one where they spin: PROCESSORS keeps CTest -j from starting several at once.
-    # What is to happen within a time runs alone, and what counts the machine's entries of /dev/shm.
+    # What is to happen within a time runs alone.
     set(slots ${ranks})
-    if(program MATCHES "timeout|progress|overlap|cycles")
+    if(program MATCHES "timeout|progress|overlap")
       set(slots 64)
     endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT ${RUN_TIMEOUT} PROCESSORS ${slots} LABELS "mpi;ranks_${ranks};${RUN_LABELS}"
       ENVIRONMENT "${TIDE_MPI_ENVIRONMENT};${environment};${RUN_ENV};${TIDE_SANITIZE_ENV}")
+    if(program STREQUAL "cycles")  # counts the machine's entries of /dev/shm
+      set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+    endif()
     if(RUN_PASS)
       set_tests_properties(${name} PROPERTIES PASS_REGULAR_EXPRESSION "${RUN_PASS}")
     endif()

@@ -87,6 +87,7 @@ extern "C" {
 
 // tide::now_s.  Free threads stand still for seconds on a busy machine, all at once; the library
 // would ask who keeps it waiting, and its last questions would find nobody: its clock runs slower.
+// So free threads do not come to such questions; the seeds of `stalls` do, in simulated time.
 double __wrap__ZN4tide5now_sEv() {
   const double s_a_us = deterministic() ? 1e-6 : 1e-6 / 50;
   return schedule() ? static_cast<double>(schedule()->now_us()) * s_a_us : 0;
