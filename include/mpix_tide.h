@@ -863,7 +863,7 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
      tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
                                that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
                                Default: the nearest
-     tide_sum_ctas             thread blocks of a sum on a device (default 32)
+     tide_sum_ctas             thread blocks of a sum on a device (default 16)
      tide_landing_ctas         thread blocks of a landing that a kernel makes: on one device, and of
                                many small pieces (64)
      tide_device               CUDA device of this rank on this communicator (default: the thread's

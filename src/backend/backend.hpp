@@ -78,7 +78,7 @@ struct Work {
   size_t puts = 0;
   // Device memory: what was lowered for earlier calls of this kind, the latest last.
   std::vector<std::shared_ptr<const gpu::Binding>>* bindings = nullptr;
-  int sum_ctas = 32, landing_ctas = 64;
+  int sum_ctas = 16, landing_ctas = 64;
   double landing_bytes_per_s = 0;  // cap of what this rank lands on devices; 0: none
   bool failed =
       false;  // a transfer failed: the call goes on, so that nobody hangs, and ends with an error

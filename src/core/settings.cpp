@@ -48,7 +48,7 @@ const std::vector<Setting>& all_settings() {
        S::group, true},
       {"tide_workspace_bytes", "0", "bytes",
        "upper bound of a reduce-scatter's workspace; 0: Tide's choice", S::group, true},
-      {"tide_sum_ctas", "32", "count", "thread blocks of a sum on a GPU", S::group, true},
+      {"tide_sum_ctas", "16", "count", "thread blocks of a sum on a GPU", S::group, true},
       {"tide_landing_ctas", "64", "count", "thread blocks of a landing on a GPU", S::group, true},
       {"tide_landing_bytes_per_s", "0", "bytes", "cap of the landing rate on a GPU; 0: none",
        S::group, true},

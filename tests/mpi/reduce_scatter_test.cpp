@@ -86,6 +86,12 @@ TEST(ReduceScatter, RowsOfManySlices) {
   check_reduce_scatter(list, {.pattern = rough});
   check_reduce_scatter(list,
                        {.op = MPIX_TIDE_AVG, .accumulate = true, .absent = some, .pattern = rough});
+  // Of 16-bit types and two ranks a node, rows cross nodes as they are and are added node by node.
+  List narrow(world(),
+              {param(ranks, 16399, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16)),
+               param(ranks, 24593, MPIX_TIDE_BF16, types_of(MPIX_TIDE_FP32, MPIX_TIDE_BF16))});
+  check_reduce_scatter(narrow, {.absent = some, .pattern = rough});
+  check_reduce_scatter(narrow, {.accumulate = true, .pattern = rough});
 }
 
 TEST(ReduceScatter, RankOrderOnRequest) {

@@ -24,7 +24,7 @@ struct Turn {
 // Rate by rate, of --rate, or back to back.
 std::vector<Turn> turns_of(const Options& o, const Workload& w, const Gemms& gemms,
                            const std::vector<Contestant>& contestants) {
-  const double bytes = delivered_bytes(static_cast<double>(w.list->full_bytes()), w.ranks);
+  const double bytes = delivered_bytes(static_cast<double>(w.list->full_bytes()), w.layout.ranks());
   std::vector<Turn> turns;
   for (const double gb_per_s : o.rates.empty() ? std::vector<double>{0} : o.rates) {
     const Pace pace = Pace::of(bytes, gb_per_s * 1e9);
@@ -73,7 +73,7 @@ std::vector<BesideRow> measure_victim(const Options& o, const Workload& w, Gemms
 void measure_beside(const Options& o, Workload& w, const std::vector<Contestant>& contestants,
                     Result& result) {
   Progress progress(w.rank);
-  const bool nothing_comes = !o.rates.empty() && w.ranks == 1;
+  const bool nothing_comes = !o.rates.empty() && w.layout.ranks() == 1;
   tools::agree(w.comm, nothing_comes ? "--rate: one rank receives nothing; start two or more" : "");
   std::unique_ptr<Cublas> cublas;
   std::string problem;

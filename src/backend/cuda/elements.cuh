@@ -55,6 +55,25 @@ __device__ void put_all(T* at, const T (&value)[n], bool wide) {
   }
 }
 
+template <int n, class T>
+__device__ void get_all(const T* at, T (&value)[n], bool wide) {
+  constexpr int step = n * sizeof(T) < 16 ? n : 16 / int(sizeof(T));
+  struct alignas(step * sizeof(T)) Load {
+    T value[step];
+  };
+  if (n > 1 && wide) {
+#pragma unroll
+    for (int k = 0; k < n; k += step) {
+      const Load load = *reinterpret_cast<const Load*>(at + k);
+#pragma unroll
+      for (int j = 0; j < step; j++) value[(k + j) % n] = load.value[j];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < n; k++) value[k] = get<T>(at + k);
+  }
+}
+
 template <class Acc>
 __device__ Acc wide(__nv_bfloat16 x) {
   return static_cast<Acc>(__bfloat162float(x));
@@ -107,12 +126,17 @@ struct Factors {
   bool exact_inverse;
 };
 
+struct SumTarget {
+  void* dst;
+  bool final, wide;  // as in SumPiece
+};
+
 // What the last step does with n totals, and where they go.
 template <class Acc, class Out, int n>
-__device__ void store_sum(const SumPiece& piece, const Arithmetic& arithmetic,
+__device__ void store_sum(const SumTarget& target, const Arithmetic& arithmetic,
                           const Factors<Acc>& factors, uint64_t at, Acc (&total)[n]) {
-  if (!piece.final) return put_all<n>(static_cast<Acc*>(piece.dst) + at, total, piece.wide);
-  auto* to = static_cast<Out*>(piece.dst) + at;
+  if (!target.final) return put_all<n>(static_cast<Acc*>(target.dst) + at, total, target.wide);
+  auto* to = static_cast<Out*>(target.dst) + at;
   Out out[n];
   if (arithmetic.average && factors.exact_inverse)
 #pragma unroll
@@ -123,12 +147,34 @@ __device__ void store_sum(const SumPiece& piece, const Arithmetic& arithmetic,
   if (factors.scale != Acc(1))
 #pragma unroll
     for (int k = 0; k < n; k++) total[k] = total[k] * factors.scale;
-  if (arithmetic.accumulate)
+  if (arithmetic.accumulate) {
+    get_all<n>(to, out, target.wide);
 #pragma unroll
-    for (int k = 0; k < n; k++) total[k] = wide<Acc>(get<Out>(to + k)) + total[k];
+    for (int k = 0; k < n; k++) total[k] = wide<Acc>(out[k]) + total[k];
+  }
 #pragma unroll
   for (int k = 0; k < n; k++) out[k] = Rounded<Out>::of(total[k]);
-  put_all<n>(to, out, piece.wide);
+  put_all<n>(to, out, target.wide);
+}
+
+// make(In(), Acc(), Out()) for the types of a sum.
+template <class Make>
+auto for_types(Dtype in, Dtype acc, Dtype out, Make make) {
+  const auto to = [&](auto in) {
+    if (out == Dtype::bf16) return make(in, float(), __nv_bfloat16());
+    if (out == Dtype::fp16) return make(in, float(), __half());
+    return make(in, float(), float());
+  };
+  if (in == Dtype::bf16) return to(__nv_bfloat16());
+  if (in == Dtype::fp16) return to(__half());
+  if (in == Dtype::fp64) return make(double(), double(), double());
+  return acc == Dtype::fp64 ? make(float(), double(), double()) : to(float());
+}
+template <class Use>
+void for_all_types(Use use) {
+  for (Dtype in : {Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp64})
+    for (Dtype acc : {Dtype::fp32, Dtype::fp64})
+      for (Dtype out : {Dtype::bf16, Dtype::fp16, Dtype::fp32}) for_types(in, acc, out, use);
 }
 
 }  // namespace

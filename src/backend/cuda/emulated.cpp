@@ -215,6 +215,25 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
   return program;
 }
 
+bool Stream::has_rings() const { return true; }
+
+// What the kernel takes for granted.
+static void check_ring_piece(const Summing& s) {
+  const auto aligned = [](const void* at, size_t bytes) {
+    return reinterpret_cast<uintptr_t>(at) % bytes == 0;
+  };
+  const size_t vector = 16 / bytes_of(s.in), stored = bytes_of(s.final ? s.out : s.acc);
+  bool good = !s.rows.empty() && s.elems % vector == 0 && aligned(s.base, 16) &&
+              aligned(s.dst, std::min<size_t>(16, vector * stored));
+  for (const void* row : s.rows) good = good && row && aligned(row, 16);
+  if (!good) throw Error(Kind::intern, "a piece of {} elements is none for a ring", s.elems);
+}
+
+std::shared_ptr<Program> Stream::ring_summing(const std::vector<Summing>& pieces) {
+  for (const Summing& s : pieces) check_ring_piece(s);
+  return summing(pieces, {});
+}
+
 #if TIDE_HAVE_MULTICAST
 std::shared_ptr<Program> Stream::switch_summing(const std::vector<Summing>& pieces) {
   return summing(pieces, {1});
@@ -241,8 +260,9 @@ static void carry_out(const Landing& l) {
   }
 }
 
-static void carry_out(const Summing& s, const std::vector<int>& groups,
-                      const Arithmetic& arithmetic) {
+// groups: none where all rows of a piece are one.
+static void carry_out(const Summing& s, std::vector<int> groups, const Arithmetic& arithmetic) {
+  if (groups.empty()) groups = {static_cast<int>(s.rows.size())};
 #if TIDE_HAVE_MULTICAST
   if (s.rows.size() == 1 && s.rows[0])
     if (const auto all = behind_switch(s.rows[0], s.elems * bytes_of(s.in)); !all.empty()) {

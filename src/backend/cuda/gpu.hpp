@@ -132,6 +132,8 @@ struct Summing {
   bool final;
 };
 
+constexpr size_t most_ring_rows = 1024;  // of Stream::ring_summing
+
 // Pieces in device memory, ready to run.  Made and released on the stream that runs them.
 class Program;
 
@@ -148,6 +150,10 @@ class Stream {
   std::shared_ptr<Program> landing(const std::vector<Landing>& pieces);
   std::shared_ptr<Program> summing(const std::vector<Summing>& pieces,
                                    const std::vector<int>& groups);
+  // Pieces as lower_sums.cpp cuts them for the copy unit of a multiprocessor, and whether this
+  // device has one.
+  std::shared_ptr<Program> ring_summing(const std::vector<Summing>& pieces);
+  bool has_rings() const;
 #if TIDE_HAVE_MULTICAST
   // The one row of a piece is a multicast address of 16 bytes, and so is its length a multiple.
   std::shared_ptr<Program> switch_summing(const std::vector<Summing>& pieces);

@@ -133,10 +133,9 @@ void launch(cudaStream_t stream, const LandingProgram& program, size_t first, in
   landing<<<static_cast<unsigned>(count), threads, 0, stream>>>(program, first);
 }
 
-bool load_kernels() {
+void load_landing_kernel() {
   cudaFuncAttributes attributes;
   cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(landing));
-  return load_sum_kernels();
 }
 
 }  // namespace tide::gpu

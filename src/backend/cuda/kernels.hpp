@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The two kernels, as cuda.cu sees them.  A thread block carries out one tile and ends, so that a
-// GEMM whose blocks need its multiprocessor waits for one tile at most.
+// The kernels, as cuda_stream.cpp sees them.  A thread block carries out one tile and ends, so that
+// a GEMM whose blocks need its multiprocessor waits for one tile at most.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -36,8 +36,6 @@ struct SumPiece {
   uint32_t head;  // elements before the first aligned vector
   bool vectors;   // all rows are equally misaligned
   bool wide;      // stores of whole vectors are aligned too
-  bool bulk;      // rows come through shared memory (bulk.cuh)
-  bool plain;     // one group of rows, none of them absent, no base
   bool final;
 };
 struct SumProgram {
@@ -47,8 +45,29 @@ struct SumProgram {
   const int* groups;
   int group_count, row_count;
   Dtype in, acc, out;
-  bool bulk;  // of any piece
 };
+// A piece whose rows come through shared memory (ring_kernel.cu), of some elements in one group of
+// rows, all there; whole vectors of 16 bytes, to aligned places.
+struct RingPiece {
+  const void* base;
+  void* dst;
+  uint32_t rows;
+  bool final;
+};
+// A tile says all of itself, so that a block finds out in one read; its rows' addresses follow.
+struct RingTile {
+  RingPiece piece;
+  uint64_t begin, end;  // bytes of each row
+};
+struct RingProgram {
+  const uint64_t* tiles;
+  size_t tile_words;  // of 8 bytes, from one to the next
+  Dtype in, acc, out;
+};
+// A block's life is to be about the same whatever the rows are: of its 15 to 17 microseconds 3 are
+// spent before the first bytes are there.
+constexpr size_t ring_tile_bytes = size_t{1} << 20;        // of all rows
+constexpr size_t most_ring_row_bytes = size_t{256} << 10;  // as stores take their time, too
 struct LandingProgram {
   const Tile* tiles;
   const LandingPiece* pieces;
@@ -59,6 +78,8 @@ struct LandingProgram {
 void launch(cudaStream_t stream, const LandingProgram& program, size_t first, int count);
 void launch(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
             size_t first, int count);
+void launch(cudaStream_t stream, const RingProgram& program, const Arithmetic& arithmetic,
+            size_t first, int count);
 #if TIDE_HAVE_MULTICAST
 // Of a program whose pieces have one row each, a multicast address.
 void launch_switched(cudaStream_t stream, const SumProgram& program, const Arithmetic& arithmetic,
@@ -66,9 +87,9 @@ void launch_switched(cudaStream_t stream, const SumProgram& program, const Arith
 void load_switch_kernels();
 #endif
 int vector_elems(Dtype in);  // of a sum's rows
-// Now, not at the first launch, which might wait for running work.  True if the device in use has
-// what SumPiece::bulk needs.
-bool load_kernels();
-bool load_sum_kernels();  // its part
+// Now, not at the first launch, which might wait for running work.
+void load_landing_kernel();
+void load_sum_kernels();
+bool load_ring_kernels();  // whether the device in use has what they need
 
 }  // namespace tide::gpu

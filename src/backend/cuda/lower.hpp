@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/cuda/gpu.hpp"
+#include "backend/cuda/sum_parts.hpp"
 
 namespace tide::gpu {
 
@@ -39,6 +40,8 @@ std::vector<const void*> addresses_of(const Work& work);
 // part: of the operation's interval.
 Lowered lower(const Work& work, int me, const Copy& op, const Interval& part, int device,
               Stream& stream);
+
+// --- lower_sums.cpp ---
 Lowered lower(const Work& work, const Sum& op, Stream& stream);
 
 // --- lower_multicast.cpp ---
@@ -47,10 +50,7 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream);
 std::vector<CopyCall> carried(const std::vector<CopyCall>& copies);
 // A piece of a sum over the local ranks: what a switch adds of it (rows: one address), and the
 // rest.
-struct Switched {
-  std::vector<Summing> pieces, by_switch;
-};
 void cut_by_switch(const Work& work, const Sum& op, const Piece& piece, const Summing& whole,
-                   Switched& into);
+                   SumParts& into);
 
 }  // namespace tide::gpu

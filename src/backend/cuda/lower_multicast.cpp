@@ -34,23 +34,18 @@ std::vector<CopyCall> carried(const std::vector<CopyCall>& copies) {
 }
 
 void cut_by_switch(const Work& work, const Sum& op, const Piece& piece, const Summing& whole,
-                   Switched& into) {
+                   SumParts& into) {
   const SwitchRows through = switch_rows(work, op, piece);
   if (!through.of) return into.pieces.push_back(whole);
-  const size_t in = bytes_of(whole.in), out = bytes_of(whole.final ? whole.out : whole.acc);
-  const auto part = [&](size_t begin, size_t end) {  // bytes of a row
-    Summing s = whole;
-    s.elems = (end - begin) / in;
-    for (const void*& row : s.rows) row = static_cast<const char*>(row) + begin;
-    if (s.base) s.base = static_cast<const char*>(s.base) + begin / in * bytes_of(s.acc);
-    s.dst = static_cast<char*>(s.dst) + begin / in * out;
-    return s;
+  const size_t in = bytes_of(whole.in);
+  const auto bytes_of_row = [&](size_t begin, size_t end) {
+    return part(whole, begin / in, end / in);
   };
   const size_t bytes = whole.elems * in;
   const MulticastCut cut = multicast_cut(through.at, bytes, in);
-  if (cut.head) into.pieces.push_back(part(0, cut.head));
+  if (cut.head) into.pieces.push_back(bytes_of_row(0, cut.head));
   if (cut.middle) {
-    Summing middle = part(cut.head, cut.head + cut.middle);
+    Summing middle = bytes_of_row(cut.head, cut.head + cut.middle);
     const char* at = through.at + cut.head;
     if (through.of->emulated) {
       for (size_t h = 0; h < middle.rows.size(); h++)
@@ -61,7 +56,8 @@ void cut_by_switch(const Work& work, const Sum& op, const Piece& piece, const Su
       into.by_switch.push_back(std::move(middle));
     }
   }
-  if (cut.head + cut.middle < bytes) into.pieces.push_back(part(cut.head + cut.middle, bytes));
+  if (cut.head + cut.middle < bytes)
+    into.pieces.push_back(bytes_of_row(cut.head + cut.middle, bytes));
 }
 
 }  // namespace tide::gpu

@@ -36,6 +36,8 @@ std::shared_ptr<Program> Stream::landing(const std::vector<Landing>&) { refuse()
 std::shared_ptr<Program> Stream::summing(const std::vector<Summing>&, const std::vector<int>&) {
   refuse();
 }
+std::shared_ptr<Program> Stream::ring_summing(const std::vector<Summing>&) { refuse(); }
+bool Stream::has_rings() const { return false; }
 void Stream::run(const Program&, const Arithmetic&, int) {}
 uint64_t Stream::mark() { return 0; }
 void Stream::follow(Stream&) {}

@@ -67,7 +67,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int k = 0; k < n; k++)
       total[k] = (base ? get<float>(base + at + k) : -0.0f) + wide<float>(sum.value[k]);
-    store_sum<float, Out, n>(piece, arithmetic, Factors<float>(arithmetic), at, total);
+    store_sum<float, Out, n>({piece.dst, piece.final, piece.wide}, arithmetic,
+                             Factors<float>(arithmetic), at, total);
   }
 }
 
