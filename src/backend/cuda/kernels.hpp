@@ -64,10 +64,10 @@ struct RingProgram {
   size_t tile_words;  // of 8 bytes, from one to the next
   Dtype in, acc, out;
 };
-// A block's life is to be about the same whatever the rows are: of its 15 to 17 microseconds 3 are
-// spent before the first bytes are there.
-constexpr size_t ring_tile_bytes = size_t{1} << 20;        // of all rows
-constexpr size_t most_ring_row_bytes = size_t{256} << 10;  // as stores take their time, too
+// A block lives for 6 (two rows) to 17 microseconds, 3 of them before its first bytes are there.
+// Longer tiles cost less of a multiprocessor's time a byte, and delay a GEMM beside them more.
+constexpr size_t ring_tile_bytes = size_t{1} << 20;        // of all rows, at most
+constexpr size_t most_ring_row_bytes = size_t{128} << 10;  // of each
 struct LandingProgram {
   const Tile* tiles;
   const LandingPiece* pieces;
