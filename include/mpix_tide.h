@@ -861,8 +861,8 @@ MPIX_TIDE_API int MPIX_Tide_get_config(char* text, size_t size, size_t* needed);
                                same pieces by way of emulated addresses, of any memory, for tests.
                                With tide_order = rank no switch adds
      tide_rail_devices         NICs of local ranks 0, 1, ... and again from the first, for rails
-                               that open them (not mpi): mlx5_0,mlx5_1; + joins several of a rank.
-                               Default: the nearest
+                               that open them (not mpi): mlx5_0,mlx5_1; + joins up to four of a
+                               rank.  Equal in all groups of a communicator.  Default: the nearest
      tide_sum_ctas             thread blocks of a sum on a device (default 16)
      tide_landing_ctas         thread blocks of a landing that a kernel makes: on one device, and of
                                many small pieces (64)

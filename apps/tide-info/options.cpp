@@ -47,7 +47,7 @@ tools::Parsed parse_options(int argc, char** argv, Options& o) {
          "not bound: gpu, numa or nothing (default: gpu where there are some, else numa)")
       ->check(CLI::IsMember({"gpu", "numa", "nothing"}));
   app.add_option("--devices", o.rail.devices, "NICs for each rail (default 1)")
-      ->check(CLI::Range(1, 64));
+      ->check(CLI::Range(1, 4));
   app.add_flag("--engines", o.engines,
                "which engine carries out each form of copy on this GPU: a probe of a second, and\n"
                "what CUPTI records of them (TIDE_CUPTI_LIBRARY, else libcupti.so)");

@@ -214,6 +214,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void attach_nodes();
   void make_ucx_rail(const std::string& asked, bool insist);
   std::vector<std::string> rail_devices(const std::string& asked, std::string& why);
+  void check_same_devices(const std::string& devices) const;
   void expose(WorkspaceSet& workspace);
   std::string make_nccl_rail(Rail& records);
   std::string grow_device_workspace(size_t bytes, bool& lost);
@@ -250,7 +251,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Node node_lines_;
   bool nodes_share_host_ = false, only_tcp_ = false;
   std::unique_ptr<Rail> mpi_rail_, ucx_rail_;
-  std::shared_ptr<NcclRail> nccl_rail_;  // a thread that NCCL keeps may hold it, too
+  std::shared_ptr<NcclRail> nccl_rail_;     // a thread that NCCL keeps may hold it, too
+  std::optional<std::string> ucx_devices_;  // what its rails were made of; none: not tried
   std::string why_no_ucx_, why_no_nccl_, why_no_switch_;
   std::atomic<Rail*> driven_ = nullptr;  // one that needs this process to get on with what peers do
   std::unique_ptr<Backend> backend_, device_backend_;

@@ -39,6 +39,9 @@ std::vector<std::vector<std::string>> parse_rail_devices(const std::string& text
                   ranks.size() + 1, text, item, why);
     };
     const std::vector<std::string> devices = split(item, "+");
+    if (devices.size() > most_rail_devices)
+      refuse(fmt::format("names {} devices, of which a rank uses {} at most", devices.size(),
+                         most_rail_devices));
     for (size_t d = 0; d < devices.size(); d++) {
       if (devices[d].empty()) refuse(item.empty() ? "is empty" : "has an empty name beside a +");
       if (!is_device_name(devices[d])) refuse("has a character that no device name has");

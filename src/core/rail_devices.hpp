@@ -8,6 +8,8 @@
 
 namespace tide {
 
+constexpr size_t most_rail_devices = 4;  // of one rank
+
 // By local rank; empty for an empty text.  Error{arg} names the first item that is wrong.
 std::vector<std::vector<std::string>> parse_rail_devices(const std::string& text);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "backend/rail/mpi.hpp"
 #include "core/context.hpp"
@@ -53,8 +54,12 @@ Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
     why_not_better = "rail: nodes share a host, where MPI's shared memory is the shortest way";
     return mpi_rail_.get();
   }
-  if (!ucx_rail_ && why_no_ucx_.empty() && !(wanted == "auto" && only_tcp_))
-    make_ucx_rail(settings.text("tide_rail_devices"), wanted == "ucx");
+  const std::string devices = settings.text("tide_rail_devices");
+  if (ucx_devices_) together([&] { check_same_devices(devices); });
+  if (!ucx_rail_ && why_no_ucx_.empty() && !(wanted == "auto" && only_tcp_)) {
+    ucx_devices_ = devices;
+    make_ucx_rail(devices, wanted == "ucx");
+  }
   if (ucx_rail_ && (wanted == "ucx" || !only_tcp_)) return ucx_rail_.get();
   if (wanted == "ucx")
     throw Error(Kind::unsupported, "tide_rail = ucx: {}; use auto or mpi", why_no_ucx_);
@@ -65,9 +70,27 @@ Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
   return mpi_rail_.get();
 }
 
+// A communicator has one set of rails, which its first group between nodes made.
+void Context::check_same_devices(const std::string& devices) const {
+  if (devices.empty() || devices == *ucx_devices_) return;
+  throw Error(Kind::arg,
+              "tide_rail_devices = {}: the rails of this communicator go by {} since its first "
+              "group; give all its groups the same, or a communicator of their own (MPI_Comm_dup)",
+              devices, ucx_devices_->empty() ? "the table of NICs" : "'" + *ucx_devices_ + "'");
+}
+
 #if TIDE_HAVE_UCX
-static bool is_verbs(const std::string& device) {
-  return access(("/sys/class/infiniband/" + device).c_str(), F_OK) == 0;
+static bool is_verbs(const std::string& device) {  // "mlx5_0", or with its port
+  const std::string name = device.substr(0, device.find(':'));
+  return access(("/sys/class/infiniband/" + name).c_str(), F_OK) == 0;
+}
+
+// As far as they are known: those that UCX will take where it chooses among the user's.
+static bool all_verbs(std::vector<std::string> devices, bool by_user) {
+  const char* named = by_user ? std::getenv("UCX_NET_DEVICES") : nullptr;
+  std::istringstream list(named ? named : "");
+  for (std::string one; std::getline(list, one, ',');) devices.push_back(one);
+  return !devices.empty() && std::all_of(devices.begin(), devices.end(), is_verbs);
 }
 
 // Of this rank, and why these.  Empty: as UCX chooses.
@@ -97,14 +120,14 @@ void Context::make_ucx_rail(const std::string& asked, bool insist) {
   std::vector<std::string> devices;
   together([&] { process_.machine.get(); });
   devices = rail_devices(asked, chosen);
-  const bool verbs = !devices.empty() && std::all_of(devices.begin(), devices.end(), is_verbs);
-  int64_t fit = !carrier() || verbs;
+  int64_t fit = !carrier() || all_verbs(devices, asked.empty() && devices.empty());
   least(&fit, 1);
   only_tcp_ = !fit;
   if (only_tcp_ && !insist) return;
   if (devices.empty()) devices = {""};
   for (std::string& device : devices)
-    if (is_verbs(device)) device += ":1";  // UCX numbers their ports
+    if (is_verbs(device) && device.find(':') == std::string::npos)
+      device += ":1";  // UCX numbers their ports
   try {
     std::vector<uint64_t> processes;
     for (const Peer& p : peers_) processes.push_back(p.process);

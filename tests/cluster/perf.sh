@@ -24,6 +24,9 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ ${#builds[@]} -gt 0 ] || { echo "$usage" >&2; exit 2; }
+for m in ${hosts//,/ }; do
+  [[ $m =~ ^[0-9]+$ ]] && [ "$m" -ge 2 ] || { echo "perf: --hosts $hosts: give numbers from 2 on, as one host has no rails" >&2; exit 2; }
+done
 for build in "${builds[@]}"; do
   for program in apps/tide-perf/tide-perf tests/cluster/cluster_wire; do
     [ -x "$build/$program" ] || { echo "perf: $build/$program is not built" >&2; exit 1; }

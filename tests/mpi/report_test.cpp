@@ -159,5 +159,51 @@ TEST(Report, SizeIsRespected) {
   EXPECT_TRUE(needed == length || needed == length + 1) << needed << " " << length;
 }
 
+#if TEST_TIDE_UCX
+class Duplicate {
+ public:
+  Duplicate() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+  ~Duplicate() { MPI_Comm_free(&comm_); }
+  Duplicate(const Duplicate&) = delete;
+  Duplicate& operator=(const Duplicate&) = delete;
+  // What group_create says of these info keys; a group that it makes is freed.
+  int group(const Info& info) const {
+    const MPIX_Tide_param p = param(8, 5);
+    MPIX_Tide_group group = MPIX_TIDE_GROUP_NULL;
+    const int code = MPIX_Tide_group_create(comm_, 1, &p, info, &group);
+    if (code == MPI_SUCCESS) TIDE_OK(MPIX_Tide_group_free(&group));
+    return code;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// By name, when the group is made: UCX itself warns, and finds no way to a peer later.
+TEST(Report, DevicesThatUcxDoesNotOpenAreRefused) {
+  if (world().members.size() == 1) GTEST_SKIP() << "for several nodes";
+  const Duplicate one;
+  expect_failure_on_all(world(),
+                        one.group(Info{{"tide_rail", "ucx"}, {"tide_rail_devices", "nosuch0"}}),
+                        {unsupported}, {"no device nosuch0", "TIDE_RAIL"});
+  TIDE_OK(one.group(Info{{"tide_rail", "mpi"}}));
+  const Duplicate other;
+  expect_failure_on_all(
+      world(), other.group(Info{{"tide_rail", "ucx"}, {"tide_rail_devices", "lo+a+b+c+d"}}), {arg},
+      {"names 5 devices", "4 at most"});
+}
+
+TEST(Report, RailsOfACommunicatorKeepTheirDevices) {
+  if (world().members.size() == 1) GTEST_SKIP() << "for several nodes";
+  const Duplicate one;
+  TIDE_OK(one.group(Info{{"tide_rail", "ucx"}, {"tide_rail_devices", "lo"}}));
+  expect_failure_on_all(world(),
+                        one.group(Info{{"tide_rail", "ucx"}, {"tide_rail_devices", "eth9"}}), {arg},
+                        {"eth9", "'lo'", "MPI_Comm_dup"});
+  TIDE_OK(one.group(Info{{"tide_rail", "ucx"}, {"tide_rail_devices", "lo"}}));
+  TIDE_OK(one.group(Info{{"tide_rail", "ucx"}}));
+}
+#endif
+
 }  // namespace
 }  // namespace tide_test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace tide::gpu {
@@ -121,6 +122,40 @@ TEST(SumParts, OthersAreLeftWhole) {
   SumParts parts;
   cut_by_rings(odd, parts);
   EXPECT_TRUE(parts.by_rings.empty());
+}
+
+// Records as the kernel reads them: every byte of a row in one tile, with that piece's addresses.
+TEST(SumParts, RecordsOfTilesCoverTheirPieces) {
+  std::vector<Summing> pieces;
+  for (const int rows : {1, 2, 700, 3, 8, 9, 40})
+    for (const size_t elems : {8192, 65536, 65544, 200000})
+      pieces.push_back(
+          whole_of({bf16, fp32, fp32, rows % 2 == 0, 0, 0, rows == 8 ? 0u : 1u, elems, rows, 0}));
+  const RingRecords records = ring_records(pieces);
+  constexpr size_t head = sizeof(RingTile) / sizeof(uint64_t);
+  EXPECT_EQ(head + 700, records.stride);
+  ASSERT_EQ(0u, records.words.size() % records.stride);
+  size_t at = 0;
+  for (const Summing& s : pieces)
+    for (uint64_t byte = 0; byte < 2 * s.elems; at += records.stride) {
+      ASSERT_LT(at, records.words.size());
+      RingTile tile;
+      std::memcpy(&tile, &records.words[at], sizeof tile);
+      EXPECT_EQ(byte, tile.begin);
+      EXPECT_EQ(0u, tile.begin % (32 << 10));  // stores are aligned, and rings alike
+      ASSERT_GT(tile.end, tile.begin);
+      const uint64_t bytes = tile.end - tile.begin;
+      EXPECT_LE(bytes, 128u << 10);
+      EXPECT_TRUE(bytes * s.rows.size() <= 1u << 20 || bytes <= 32u << 10) << bytes;
+      EXPECT_EQ(s.base, tile.base);
+      EXPECT_EQ(s.dst, tile.dst);
+      EXPECT_EQ(s.final, tile.final);
+      ASSERT_EQ(s.rows.size(), tile.rows);
+      EXPECT_EQ(0, std::memcmp(&records.words[at + head], s.rows.data(), 8 * s.rows.size()));
+      byte = tile.end;
+      EXPECT_LE(byte, 2 * s.elems);
+    }
+  EXPECT_EQ(records.words.size(), at);
 }
 
 }  // namespace

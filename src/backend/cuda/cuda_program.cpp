@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cuda/bulk.cuh"
 #include "backend/cuda/cuda_stream.hpp"
 
 namespace tide::gpu {
@@ -128,39 +127,17 @@ std::shared_ptr<Program> Stream::summing(const std::vector<Summing>& pieces,
 
 bool Stream::has_rings() const { return state_->rings; }
 
-// Bytes of each row.
-static size_t ring_tile(size_t rows) {
-  const size_t whole = std::min(most_ring_row_bytes, ring_tile_bytes / rows);
-  return std::max<size_t>(1, whole / ring_step_bytes) * ring_step_bytes;
-}
-
 std::shared_ptr<Program> Stream::ring_summing(const std::vector<Summing>& pieces) {
   const DuringCapture during;
-  size_t most = 0;
-  for (const Summing& s : pieces) most = std::max(most, s.rows.size());
-  const size_t words = sizeof(RingTile) / sizeof(uint64_t) + most;
-  std::vector<uint64_t> tiles;
-  for (const Summing& s : pieces) {
-    const size_t bytes = s.elems * bytes_of(s.in), step = ring_tile(s.rows.size());
-    for (size_t at = 0; at < bytes; at += step) {
-      const RingTile tile{{s.base, s.dst, static_cast<uint32_t>(s.rows.size()), s.final},
-                          at,
-                          std::min(at + step, bytes)};
-      tiles.resize(tiles.size() + words);
-      uint64_t* record = tiles.data() + tiles.size() - words;
-      std::memcpy(record, &tile, sizeof tile);
-      std::memcpy(record + sizeof tile / sizeof *record, s.rows.data(),
-                  s.rows.size() * sizeof *record);
-    }
-  }
+  const RingRecords records = ring_records(pieces);
   Image image;
-  image.add(tiles);
+  image.add(records.words);
   auto program = std::make_shared<Program>(state_->device, state_->stream);
   program->upload(image.bytes());
   program->kernel = Program::Kernel::ring;
-  program->tiles = tiles.size() / words;
+  program->tiles = records.words.size() / records.stride;
   const Summing& s = pieces.front();
-  program->ring = {program->at<uint64_t>(0), words, s.in, s.acc, s.out};
+  program->ring = {program->at<uint64_t>(0), records.stride, s.in, s.acc, s.out};
   return program;
 }
 

@@ -4,6 +4,7 @@
 // cuda_program.cpp fills programs.  Programs live in memory of the stream's own order
 // (cudaMallocAsync): nothing here waits for work of others that a wait may hold up.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -32,8 +33,11 @@ class Program {
   Program& operator=(const Program&) = delete;
   void upload(const std::vector<char>& image) {
     check(cudaMallocAsync(&at_, image.size(), stream_), "cudaMallocAsync");
-    check(cudaMemcpyAsync(at_, image.data(), image.size(), cudaMemcpyHostToDevice, stream_),
-          "cudaMemcpyAsync");
+    constexpr size_t staged = size_t{64} << 10;  // longer ones may wait for the stream
+    for (size_t at = 0; at < image.size(); at += staged)
+      check(cudaMemcpyAsync(static_cast<char*>(at_) + at, image.data() + at,
+                            std::min(staged, image.size() - at), cudaMemcpyHostToDevice, stream_),
+            "cudaMemcpyAsync");
   }
   template <class T>
   const T* at(size_t offset) const {

@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "backend/cuda/gpu.hpp"
+#include "backend/cuda/sum_parts.hpp"
 #include "core/error.hpp"
 
 namespace tide::gpu {
@@ -223,8 +224,8 @@ static void check_ring_piece(const Summing& s) {
     return reinterpret_cast<uintptr_t>(at) % bytes == 0;
   };
   const size_t vector = 16 / bytes_of(s.in), stored = bytes_of(s.final ? s.out : s.acc);
-  bool good = !s.rows.empty() && s.elems % vector == 0 && aligned(s.base, 16) &&
-              aligned(s.dst, std::min<size_t>(16, vector * stored));
+  bool good = !s.rows.empty() && s.rows.size() <= most_ring_rows && s.elems % vector == 0 &&
+              aligned(s.base, 16) && aligned(s.dst, std::min<size_t>(16, vector * stored));
   for (const void* row : s.rows) good = good && row && aligned(row, 16);
   if (!good) throw Error(Kind::intern, "a piece of {} elements is none for a ring", s.elems);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What Tide needs of a GPU: memory that other processes can map, streams, copies, and two kernels.
+// What Tide needs of a GPU: memory that other processes can map, streams, copies, and kernels.
 // One of three files stands behind it, chosen when Tide is built (TIDE_WITH_CUDA):
-//   cuda*.cpp, kernels.cu   CUDA
+//   cuda*.cpp, *kernel*.cu  CUDA
 //   emulated.cpp            host memory, and streams that run late: everything above this line in
 //                           tests without a GPU
 //   none.cpp                no device at all
@@ -131,8 +131,6 @@ struct Summing {
   Dtype in, acc, out;
   bool final;
 };
-
-constexpr size_t most_ring_rows = 1024;  // of Stream::ring_summing
 
 // Pieces in device memory, ready to run.  Made and released on the stream that runs them.
 class Program;

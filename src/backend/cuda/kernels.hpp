@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Tide authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels, as cuda_stream.cpp sees them.  A thread block carries out one tile and ends, so that
-// a GEMM whose blocks need its multiprocessor waits for one tile at most.
+// The kernels, as cuda_stream.cpp and cuda_program.cpp see them.  A thread block carries out one
+// tile and ends, so that a GEMM whose blocks need its multiprocessor waits for one tile at most.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cuda/sum_parts.hpp"
 #include "backend/host/kernels.hpp"
 
 namespace tide::gpu {
@@ -46,28 +47,11 @@ struct SumProgram {
   int group_count, row_count;
   Dtype in, acc, out;
 };
-// A piece whose rows come through shared memory (ring_kernel.cu), of some elements in one group of
-// rows, all there; whole vectors of 16 bytes, to aligned places.
-struct RingPiece {
-  const void* base;
-  void* dst;
-  uint32_t rows;
-  bool final;
-};
-// A tile says all of itself, so that a block finds out in one read; its rows' addresses follow.
-struct RingTile {
-  RingPiece piece;
-  uint64_t begin, end;  // bytes of each row
-};
 struct RingProgram {
-  const uint64_t* tiles;
-  size_t tile_words;  // of 8 bytes, from one to the next
+  const uint64_t* tiles;  // records, see sum_parts.hpp
+  size_t tile_words;      // from one to the next
   Dtype in, acc, out;
 };
-// A block lives for 6 (two rows) to 17 microseconds, 3 of them before its first bytes are there.
-// Longer tiles cost less of a multiprocessor's time a byte, and delay a GEMM beside them more.
-constexpr size_t ring_tile_bytes = size_t{1} << 20;        // of all rows, at most
-constexpr size_t most_ring_row_bytes = size_t{128} << 10;  // of each
 struct LandingProgram {
   const Tile* tiles;
   const LandingPiece* pieces;

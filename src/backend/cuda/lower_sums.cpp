@@ -10,6 +10,7 @@
 namespace tide::gpu {
 namespace {
 
+// Asks the driver for each row, so only where the rows are long enough.
 bool on_device(const Summing& s) {
   return std::all_of(s.rows.begin(), s.rows.end(),
                      [](const void* row) { return !row || device_of(row) >= 0; });
@@ -67,7 +68,7 @@ Lowered lower(const Work& work, const Sum& op, Stream& stream) {
     cut_by_switch(work, op, piece, sum, parts);
   });
   for (const Summing& s : std::exchange(parts.pieces, {})) {
-    if (by_rings && on_device(s))
+    if (by_rings && s.elems * bytes_of(s.in) >= least_ring_bytes && on_device(s))
       cut_by_rings(s, parts);
     else
       parts.pieces.push_back(s);

@@ -41,7 +41,7 @@ struct alignas(16 / sizeof(Acc) * sizeof(In)) Share {
 // The sums of a run of elements from `elem` on; of a last one that is no whole slice, `live`
 // shares.
 template <bool whole, class In, class Acc, class Out>
-__device__ void add_run(RingReader& reader, const RingPiece& piece, const Arithmetic& arithmetic,
+__device__ void add_run(RingReader& reader, const RingTile& tile, const Arithmetic& arithmetic,
                         uint64_t elem, int live) {
   using Mine = Share<In, Acc>;
   constexpr int n = Mine::size, each = Mine::each;
@@ -65,16 +65,16 @@ __device__ void add_run(RingReader& reader, const RingPiece& piece, const Arithm
   };
   add_row(Yes());
 #pragma unroll 1
-  for (uint32_t r = 1; r < piece.rows; r++) add_row(No());
+  for (uint32_t r = 1; r < tile.rows; r++) add_row(No());
   const Factors<Acc> factors(arithmetic);
-  const SumTarget target{piece.dst, piece.final, true};
+  const SumTarget target{tile.dst, tile.final, true};
 #pragma unroll
   for (int u = 0; u < each; u++) {
     if (!whole && u * readers + me >= live) continue;
     const uint64_t at = elem + static_cast<uint64_t>(u * readers + me) * n;
-    if (piece.base) {
+    if (tile.base) {
       Acc base[n];
-      get_all<n>(static_cast<const Acc*>(piece.base) + at, base, true);
+      get_all<n>(static_cast<const Acc*>(tile.base) + at, base, true);
 #pragma unroll
       for (int k = 0; k < n; k++) total[u][k] = base[k] + total[u][k];
     }
@@ -99,19 +99,18 @@ __global__ void __launch_bounds__(block_threads)
   }
   __syncthreads();
   const RingTile& tile = *reinterpret_cast<const RingTile*>(record);
-  const RingPiece& piece = tile.piece;
   uint64_t at = tile.begin + static_cast<uint64_t>(mine) * slice_bytes;
   if (fills) {
     const auto* rows = reinterpret_cast<const char* const*>(record + sizeof(RingTile) / 8);
-    if (threadIdx.x % 32 == 0) fill(RingFiller(ring), rows, piece.rows, at, tile.end);
+    if (threadIdx.x % 32 == 0) fill(RingFiller(ring), rows, tile.rows, at, tile.end);
     return;
   }
   RingReader reader(ring);
   const uint64_t end = tile.end;
   for (; at + slice_bytes <= end; at += ring_step_bytes)
-    add_run<true, In, Acc, Out>(reader, piece, arithmetic, at / sizeof(In), 0);
+    add_run<true, In, Acc, Out>(reader, tile, arithmetic, at / sizeof(In), 0);
   if (at < end)
-    add_run<false, In, Acc, Out>(reader, piece, arithmetic, at / sizeof(In),
+    add_run<false, In, Acc, Out>(reader, tile, arithmetic, at / sizeof(In),
                                  static_cast<int>((end - at) / sizeof(Share<In, Acc>)));
 }
 
@@ -134,7 +133,7 @@ bool load_ring_kernels() {
   for_all_types([&](auto in, auto acc, auto out) {
     const auto* kernel = reinterpret_cast<const void*>(
         &summing_by_rings<decltype(in), decltype(acc), decltype(out)>);
-    cudaFuncAttributes attributes;
+    cudaFuncAttributes attributes{};
     cudaFuncGetAttributes(&attributes, kernel);
     const auto bytes = static_cast<int>(shared_bytes(sizeof(RingTile) / 8 + most_ring_rows));
     // Compiled for such a device, as others have no copy unit.

@@ -3,15 +3,23 @@
 #include "backend/cuda/sum_parts.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "backend/cuda/bulk.cuh"
 
 namespace tide::gpu {
 namespace {
 
 constexpr size_t vector_bytes = 16;
-// Shorter rows come as fast by loads.
-constexpr size_t least_ring_bytes = size_t{16} << 10;
+constexpr size_t tile_bytes = size_t{1} << 20, most_row_bytes = size_t{128} << 10;
 
 size_t misalignment(const void* at) { return reinterpret_cast<uintptr_t>(at) % vector_bytes; }
+
+// Bytes of each row, in whole runs of all rings.
+size_t row_bytes_of_tile(size_t rows) {
+  const size_t runs = std::min(most_row_bytes, tile_bytes / rows) / ring_step_bytes;
+  return std::max<size_t>(1, runs) * ring_step_bytes;
+}
 
 }  // namespace
 
@@ -46,6 +54,31 @@ void cut_by_rings(const Summing& whole, SumParts& into) {
   if (head) into.pieces.push_back(part(whole, 0, head));
   into.by_rings.push_back(std::move(middle));
   if (tail < whole.elems) into.pieces.push_back(part(whole, tail, whole.elems));
+}
+
+RingRecords ring_records(const std::vector<Summing>& pieces) {
+  constexpr size_t head = sizeof(RingTile) / sizeof(uint64_t);
+  static_assert(sizeof(RingTile) % sizeof(uint64_t) == 0 && sizeof(void*) == sizeof(uint64_t));
+  size_t most = 0;
+  for (const Summing& s : pieces) most = std::max(most, s.rows.size());
+  RingRecords records{{}, head + most};
+  for (const Summing& s : pieces) {
+    const size_t bytes = s.elems * bytes_of(s.in), step = row_bytes_of_tile(s.rows.size());
+    for (size_t at = 0; at < bytes; at += step) {
+      RingTile tile{};
+      tile.base = s.base;
+      tile.dst = s.dst;
+      tile.begin = at;
+      tile.end = std::min(at + step, bytes);
+      tile.rows = static_cast<uint32_t>(s.rows.size());
+      tile.final = s.final;
+      const size_t first = records.words.size();
+      records.words.resize(first + records.stride);
+      std::memcpy(&records.words[first], &tile, sizeof tile);
+      std::memcpy(&records.words[first + head], s.rows.data(), s.rows.size() * sizeof(void*));
+    }
+  }
+  return records;
 }
 
 }  // namespace tide::gpu

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/left_behind.hpp"
+#include "core/rail_devices.hpp"
 
 namespace tide {
 
@@ -65,10 +66,9 @@ UcxRail::UcxRail(const std::vector<std::shared_ptr<UcxWorker>>& workers, const T
   const size_t bytes = line_at(slot_count - 1, last) + sizeof(Line);
   memory_ = Segment::create(bytes);
   memory_->close_descriptor();
+  static_assert(most_paths == most_rail_devices);
   for (const auto& worker : workers)
-    if (paths_.size() < most_paths)
-      paths_.push_back(
-          std::make_unique<UcxPath>(worker, processes_.size(), memory_->base(), bytes));
+    paths_.push_back(std::make_unique<UcxPath>(worker, processes_.size(), memory_->base(), bytes));
 }
 
 // Peers that go on after the communicator was given up may still write to the board, and UCX read

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -19,10 +20,15 @@ void check(ucs_status_t status, Kind kind, const char* what) {
   if (status != UCS_OK) throw Error(kind, "UCX: {} failed: {}", what, ucs_status_string(status));
 }
 
+bool is_verbs(const std::string& device) {
+  const std::string name = device.substr(0, device.find(':'));
+  return !name.empty() && access(("/sys/class/infiniband/" + name).c_str(), F_OK) == 0;
+}
+
 // The user's own variables stay.  TCP: with segments of 8 KiB, the default, its puts reach a sixth
 // of the rate.  UCX 1.13 aborts the process where it answers a put over a connection that its
 // keepalive has given up: a silent network is for tide_timeout to find.
-void tune(ucp_config_t* config) {
+void tune(ucp_config_t* config, const std::string& device) {
   const auto set = [&](const std::string& prefix, const char* name, const char* value) {
     const std::string variable = std::string("UCX_") + (prefix.empty() ? "TCP_" : prefix) + name;
     if (!std::getenv(variable.c_str())) ucp_config_modify(config, (prefix + name).c_str(), value);
@@ -31,7 +37,7 @@ void tune(ucp_config_t* config) {
     ucp_config_modify(config, "KEEPALIVE_INTERVAL", "inf");
   const char* transports = std::getenv("UCX_TLS");
   const bool tcp = !transports || std::strstr(transports, "tcp") || std::strstr(transports, "all");
-  if (!tcp) return;  // UCX warns of settings that nobody reads
+  if (!tcp || is_verbs(device)) return;  // UCX warns of settings that nobody reads
   unsigned major = 0, minor = 0, release = 0;
   ucp_get_version(&major, &minor, &release);
   const std::string prefix = major == 1 && minor < 14 ? "" : "TCP_";
@@ -51,6 +57,39 @@ bool all_sockets(std::string devices) {
   return sockets;
 }
 
+// Of the network devices that UCX opened, as its own listing names them ("tcp/eth0"); it has no
+// other way to tell.
+std::vector<std::string> opened_devices(ucp_context_h context) {
+  char* text = nullptr;
+  size_t bytes = 0;
+  FILE* memory = open_memstream(&text, &bytes);
+  if (!memory) return {};
+  ucp_context_print_info(context, memory);
+  std::fclose(memory);
+  std::istringstream lines(std::string(text, bytes));
+  std::free(text);
+  std::vector<std::string> devices;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t slash = line.rfind('/');
+    if (line.find(" resource ") == std::string::npos || slash == std::string::npos) continue;
+    const std::string device = line.substr(slash + 1);
+    if (device.compare(0, 6, "memory") != 0 &&
+        std::find(devices.begin(), devices.end(), device) == devices.end())
+      devices.push_back(device);
+  }
+  return devices;
+}
+
+// UCX only warns of a device that it does not have, and finds no way to a peer later.
+std::string why_not_opened(ucp_context_h context, const std::string& device) {
+  const std::vector<std::string> opened = opened_devices(context);
+  if (device.empty() || std::find(opened.begin(), opened.end(), device) != opened.end()) return "";
+  return fmt::format(
+      "UCX opens no device {} here (ucx_info -d lists those that it can open); name another "
+      "(TIDE_RAIL_DEVICES), or set TIDE_RAIL=mpi",
+      device);
+}
+
 }  // namespace
 
 std::shared_ptr<UcxWorker> UcxWorker::make(const std::string& device) {
@@ -61,7 +100,7 @@ UcxWorker::UcxWorker(const std::string& device)
     : device_(device), over_sockets_(all_sockets(device)) {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), Kind::unsupported, "ucp_config_read");
-  tune(config);
+  tune(config, device);
   if (!device.empty()) {
     const ucs_status_t known = ucp_config_modify(config, "NET_DEVICES", device.c_str());
     if (known != UCS_OK) {
@@ -76,6 +115,10 @@ UcxWorker::UcxWorker(const std::string& device)
   const ucs_status_t made = ucp_init(&params, config, &context_);
   ucp_config_release(config);
   check(made, Kind::unsupported, "ucp_init");
+  if (const std::string why = why_not_opened(context_, device); !why.empty()) {
+    ucp_cleanup(context_);
+    throw Error(Kind::unsupported, "{}", why);
+  }
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -154,6 +197,12 @@ UcxPeer& UcxWorker::connect(uint64_t process, const Blob& address) {
     params.err_mode = UCP_ERR_HANDLING_MODE_NONE;  // shared memory does not watch its peers
     status = ucp_ep_create(worker_, &params, &made->endpoint);
   }
+  if (status == UCS_ERR_UNREACHABLE)
+    throw Error(Kind::peer,
+                "UCX: no way to a peer over {} ({}); name devices that join the nodes "
+                "(TIDE_RAIL_DEVICES), or set TIDE_RAIL=mpi",
+                device_.empty() ? "the devices that it chose, or UCX_NET_DEVICES named" : device_,
+                ucs_status_string(status));
   check(status, Kind::peer, "ucp_ep_create");
   return *(peer = std::move(made));
 }
