@@ -52,8 +52,13 @@ json rail_entry(const Machine& machine, const std::vector<Location>& carriers, i
     rails.push_back(
         {{"rail", r}, {"devices", table.rows[r].devices}, {"reason", table.rows[r].reason}});
   for (const tide::Gpu& gpu : machine.gpus) gpus.push_back(tide::pci_text(gpu.pci));
-  return {{"nodes", json::array()}, {"supposed", ""}, {"nics", nics_of(machine)},
-          {"gpus", gpus},           {"rails", rails}, {"why_none", table.why_empty}};
+  return {{"nodes", json::array()},
+          {"supposed", ""},
+          {"nics", nics_of(machine)},
+          {"gpus", gpus},
+          {"rails", rails},
+          {"why_none", table.why_empty},
+          {"ucx_net_devices", asked.empty() ? variable("UCX_NET_DEVICES") : ""}};
 }
 
 std::string machine_name(const Machine& machine) {
@@ -104,6 +109,8 @@ std::string rails_text(const json& entries) {
       text += fmt::format("    rail {}  {}  {}\n", rail["rail"].get<int>(),
                           fmt::join(rail["devices"].get<std::vector<std::string>>(), "+"),
                           rail["reason"].get<std::string>());
+    if (const auto named = entry["ucx_net_devices"].get<std::string>(); !named.empty())
+      text += fmt::format("    over UCX: UCX_NET_DEVICES={} wins over this table\n", named);
     if (entry["rails"].empty())
       text += fmt::format("    the transport chooses: {}\n", entry["why_none"].get<std::string>());
   }

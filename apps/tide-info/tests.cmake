@@ -33,6 +33,7 @@ if(TIDE_HAVE_HWLOC)
     EXPECT "cpu2.xml, node 0,1.*eno1 .*ethernet, no rail: others have verbs.*rail 0  mlx5_0  round robin.$")
   tide_info_test(NAME rails_given RANKS 2 ENV "TIDE_RAIL_DEVICES=eth7+eth8,eth9;TIDE_HWLOC_XML=${machines}/cpu2.xml"
     ARGS --rails EXPECT "rail 0  eth7\\+eth8  TIDE_RAIL_DEVICES. hwloc sees no eth7.*rail 1  eth9  TIDE_RAIL_DEVICES. hwloc sees no eth9")
+  tide_info_test(NAME rails_ucx RANKS 0 ENV UCX_NET_DEVICES=mlx5_5:1 ARGS --machine ${machines}/cpu2.xml EXPECT "over UCX: UCX_NET_DEVICES=mlx5_5:1 wins")
   tide_info_test(NAME rails_machine RANKS 0 ARGS --machine ${machines}/dgx_h100.xml
     EXPECT "8 ranks near gpu.*mlx5_7 .*no rail: others are beside a GPU.*rail 7  mlx5_11  nearest to GPU 7 .same PCIe switch..$")
   tide_info_test(NAME rails_forced RANKS 0 ENV "TIDE_RAIL_DEVICES=eth1;TIDE_FORCE=order=rank,rail_devices=eth7+eth8" ARGS --machine ${machines}/cpu2.xml
@@ -56,4 +57,5 @@ tide_info_test(NAME rails_near_wrong WRONG RANKS 0 ARGS --near core EXPECT "--ne
 tide_info_test(NAME rails_alone WRONG RANKS 0 ARGS --ranks 2 --paths EXPECT "ask for --rails alone")
 tide_info_test(NAME bad_devices WRONG RANKS 2 ENV "TIDE_RAIL_DEVICES=mlx5_0,,mlx5_1" ARGS --rails
   EXPECT "TIDE_RAIL_DEVICES.: item 2 of 'mlx5_0,,mlx5_1', '', is empty; write the devices")
+tide_info_test(NAME bad_nodes_env RANKS 1 ENV TIDE_FAKE_NODES=0,x ARGS --env EXPECT "TIDE_FAKE_NODES! .*refused:.*'x' is not a node number")
 tide_info_test(NAME bad_devices_env RANKS 1 ENV "TIDE_RAIL_DEVICES=a b" ARGS --env EXPECT "TIDE_RAIL_DEVICES! .*refused:.*character")

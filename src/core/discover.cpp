@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "backend/rail/mpi.hpp"
 #include "core/context.hpp"
@@ -32,18 +31,7 @@ int fake_node() {
   int world_rank = 0, world_size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-  std::vector<int> nodes;
-  std::istringstream list(spec);
-  for (std::string item; std::getline(list, item, ',');) {
-    char* end = nullptr;
-    const long value = std::strtol(item.c_str(), &end, 10);
-    if (item.empty() || *end || value < 0 || value > 1000000)
-      throw Error(Kind::arg,
-                  "TIDE_FAKE_NODES: '{}' is not a node number; write one per rank of "
-                  "MPI_COMM_WORLD, for example 0,0,1,1",
-                  item);
-    nodes.push_back(static_cast<int>(value));
-  }
+  const std::vector<int> nodes = parse_fake_nodes(spec);
   if (static_cast<int>(nodes.size()) < world_size)
     throw Error(
         Kind::arg,

@@ -41,8 +41,8 @@ const std::vector<Setting>& all_settings() {
        S::group, true},
       {"tide_chunk_bytes", "1048576", "bytes", "size of a put on a rail, and of a staging slot",
        S::group, true},
-      {"tide_rail_inflight_bytes", "16777216", "bytes", "cap of bytes in flight from one rank",
-       S::group, true},
+      {"tide_rail_inflight_bytes", "16777216", "bytes",
+       "cap of bytes in flight from one rank; 0: a put at a time", S::group, true},
       {"tide_eager_bytes", "8192", "bytes",
        "all-gathers of at most so many bytes, whole list, travel with the entry between nodes",
        S::group, true},
@@ -142,6 +142,7 @@ static void check_value(const Setting& s, const std::string& value) {
                 "-DTIDE_WITH_CUDA=ON -DTIDE_WITH_MULTICAST=ON, or use off, auto or emulate");
 #endif
   if (name == "tide_rail_devices") parse_rail_devices(value);
+  if (name == "TIDE_FAKE_NODES") parse_fake_nodes(value);
   if (name == "TIDE_HWLOC_XML" && !value.empty() && !has_hwloc())
     throw Error(
         Kind::unsupported,
@@ -157,6 +158,22 @@ static void check_value(const Setting& s, const std::string& value) {
   if (name == "tide_eager_bytes" && std::strtoull(value.c_str(), nullptr, 10) > Rail::most_eager)
     throw Error(Kind::arg, "tide_eager_bytes: {} is out of range; use 0 to {}", value,
                 Rail::most_eager);
+}
+
+std::vector<int> parse_fake_nodes(const std::string& text) {
+  std::vector<int> nodes;
+  std::istringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    char* end = nullptr;
+    const long value = std::strtol(item.c_str(), &end, 10);
+    if (item.empty() || *end || value < 0 || value > 1000000)
+      throw Error(Kind::arg,
+                  "TIDE_FAKE_NODES: '{}' is not a node number; write one per rank of "
+                  "MPI_COMM_WORLD, for example 0,0,1,1",
+                  item);
+    nodes.push_back(static_cast<int>(value));
+  }
+  return nodes;
 }
 
 std::string environment_problem(const Setting& s) {

@@ -45,4 +45,7 @@ std::vector<std::string> missing_values(const Setting&);  // listed, but not in 
 double default_limit_s();  // TIDE_TIMEOUT, for set-up without a group's info; 0: none
 void check_environment();  // warns once of unknown TIDE_ variables; reads TIDE_LOG
 
+// Of TIDE_FAKE_NODES: a node number for each rank.  Error{arg}: something else.
+std::vector<int> parse_fake_nodes(const std::string& text);
+
 }  // namespace tide
