@@ -4,7 +4,6 @@
 set(tide_src ${PROJECT_SOURCE_DIR}/src)
 add_library(tide_perf_backend OBJECT EXCLUDE_FROM_ALL
   ${tide_src}/backend/cuda/backend.cpp ${tide_src}/backend/cuda/lower.cpp ${tide_src}/backend/cuda/lower_multicast.cpp ${tide_src}/backend/cuda/lower_sums.cpp
-  ${tide_src}/backend/cuda/sum_parts.cpp
   ${tide_src}/backend/host/host.cpp ${tide_src}/backend/host/move.cpp ${tide_src}/backend/multicast.cpp
   ${tide_src}/backend/work.cpp ${tide_src}/core/collective.cpp ${tide_src}/core/log.cpp)
 target_include_directories(tide_perf_backend PRIVATE ${tide_src})
