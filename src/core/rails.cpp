@@ -70,9 +70,12 @@ Rail* Context::rail(const Settings& settings, std::string& why_not_better) {
   return mpi_rail_.get();
 }
 
-// A communicator has one set of rails, which its first group between nodes made.
+// A communicator has one set of rails, which its first group between nodes made.  What stands in
+// the environment a group has not asked for itself.
 void Context::check_same_devices(const std::string& devices) const {
-  if (devices.empty() || devices == *ucx_devices_) return;
+  if (devices.empty() || devices == *ucx_devices_ ||
+      devices == environment_value("TIDE_RAIL_DEVICES"))
+    return;
   throw Error(Kind::arg,
               "tide_rail_devices = {}: the rails of this communicator go by {} since its first "
               "group; give all its groups the same, or a communicator of their own (MPI_Comm_dup)",
