@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which transport joins the nodes: the one that was asked for, or the best that every rank has. All
 // ranks decide alike, from what they told each other.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -83,11 +81,6 @@ void Context::check_same_devices(const std::string& devices) const {
 }
 
 #if TIDE_HAVE_UCX
-static bool is_verbs(const std::string& device) {  // "mlx5_0", or with its port
-  const std::string name = device.substr(0, device.find(':'));
-  return access(("/sys/class/infiniband/" + name).c_str(), F_OK) == 0;
-}
-
 // As far as they are known: those that UCX will take where it chooses among the user's.
 static bool all_verbs(std::vector<std::string> devices, bool by_user) {
   const char* named = by_user ? std::getenv("UCX_NET_DEVICES") : nullptr;

@@ -20,11 +20,6 @@ void check(ucs_status_t status, Kind kind, const char* what) {
   if (status != UCS_OK) throw Error(kind, "UCX: {} failed: {}", what, ucs_status_string(status));
 }
 
-bool is_verbs(const std::string& device) {
-  const std::string name = device.substr(0, device.find(':'));
-  return !name.empty() && access(("/sys/class/infiniband/" + name).c_str(), F_OK) == 0;
-}
-
 // The user's own variables stay.  TCP: with segments of 8 KiB, the default, its puts reach a sixth
 // of the rate.  UCX 1.13 aborts the process where it answers a put over a connection that its
 // keepalive has given up: a silent network is for tide_timeout to find.
@@ -91,6 +86,11 @@ std::string why_not_opened(ucp_context_h context, const std::string& device) {
 }
 
 }  // namespace
+
+bool is_verbs(const std::string& device) {
+  const std::string name = device.substr(0, device.find(':'));
+  return !name.empty() && access(("/sys/class/infiniband/" + name).c_str(), F_OK) == 0;
+}
 
 std::shared_ptr<UcxWorker> UcxWorker::make(const std::string& device) {
   return std::shared_ptr<UcxWorker>(new UcxWorker(device));

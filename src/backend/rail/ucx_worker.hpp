@@ -19,6 +19,8 @@ namespace tide {
 
 using Blob = std::vector<std::byte>;
 
+bool is_verbs(const std::string& device);  // of this host: "mlx5_0", or with its port
+
 class UcxWorker;
 
 // A peer process.  The endpoint stays until the worker ends.
