@@ -55,6 +55,7 @@ __device__ void put_all(T* at, const T (&value)[n], bool wide) {
   }
 }
 
+// The same for loads.
 template <int n, class T>
 __device__ void get_all(const T* at, T (&value)[n], bool wide) {
   constexpr int step = n * sizeof(T) < 16 ? n : 16 / int(sizeof(T));
